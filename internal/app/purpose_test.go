@@ -35,3 +35,31 @@ func TestDatabaseHasOnePurpose(t *testing.T) {
 		})
 	}
 }
+
+// operator.md, section 4: the service does not start with a base currency that is not active.
+func TestBaseCurrencyIsActive(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			s := settings.Settings{DatabaseURL: settings.Secret(dbtest.URL(t, dialect)), DatabasePatience: dbtest.ConnTimeout, BaseCurrency: "EUR"}
+			db, err := openFor(t.Context(), s, production)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE currencies SET is_active = false WHERE code = 'GBP'`); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, code := range []string{"GBP", "CHF"} {
+				s.BaseCurrency = code
+				_, err := openFor(t.Context(), s, production)
+				if setting, ok := errors.AsType[*settings.Error](err); !ok || setting.Name != "TENANTRY_BASE_CURRENCY" {
+					t.Errorf("%s: %v", code, err)
+				}
+			}
+		})
+	}
+}

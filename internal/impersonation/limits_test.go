@@ -181,6 +181,29 @@ func TestTokenAfterwards(t *testing.T) {
 	})
 }
 
+// In cookie mode, an expired impersonation refuses requests until it is stopped, which restores the
+// admin's session.
+func TestExpiredImpersonationInCookieMode(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		f := s.Frontend()
+		f.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
+		f.Send("POST", "/api/v1/auth/login", apptest.AdminLogin).Want(200)
+		f.Send("POST", startPath, object{"user_id": float64(s.UserID(ada.Token)), "tenant_id": ada.Tenant}).Want(200)
+		f.Send("GET", "/api/v1/tenant", nil).Want(200)
+		s.Advance(31 * time.Minute)
+		for range 2 {
+			f.Send("GET", "/api/v1/tenant", nil).WantRefused(403, "IMPERSONATION_EXPIRED")
+			f.Send("PATCH", "/api/v1/tenant", object{"name": "Changed"}).WantRefused(403, "IMPERSONATION_EXPIRED")
+		}
+		f.Send("GET", statusPath, nil).Want(200)
+		f.Send("POST", stopPath, nil).Want(200).WantAt("data.email", "admin@tenantry.test")
+		f.Send("GET", "/api/v1/auth/me", nil).Want(200).WantAt("user.email", "admin@tenantry.test")
+		wantImpersonationLog(s, "ended", "started")
+	}, withMinutes)
+}
+
 // A session outlives its impersonation, and a refresh restores the admin.
 func TestExpiredImpersonationOfASession(t *testing.T) {
 	t.Parallel()

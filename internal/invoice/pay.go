@@ -40,7 +40,7 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	switch {
 	case err != nil:
 		return Invoice{}, err
-	case declined && after.Status == StatusOpen, refused && action != nil: // refused means that there is no payment method
+	case declined && after.Status == StatusOpen, refused && action != nil:
 		return Invoice{}, errNotPaid.Wrap(payErr).With("payment_action", action)
 	case refused && after.Status == StatusOpen:
 		s.deps.Log.ErrorContext(ctx, "failed to collect open invoice", "invoice_id", id, "error", payErr)

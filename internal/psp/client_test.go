@@ -83,6 +83,8 @@ func TestAnswersBecomeErrors(t *testing.T) {
 		"wrong key":                {401, `{"error":{"type":"invalid_request_error","message":"Invalid key ` + testKey + `"}}`, nil, 1, testKey},
 		"key without permission":   {403, `{"error":{"type":"invalid_request_error","message":"The key lacks a permission"}}`, nil, 1, ""},
 		"key used before":          {400, `{"error":{"type":"idempotency_error","message":"other parameters"}}`, psp.ErrRefused, 1, ""},
+		"no payment method":        {400, `{"error":{"type":"invalid_request_error","code":"resource_missing","message":"This customer has no attached payment source or default payment method."}}`, psp.ErrDeclined, 1, ""},
+		"invoice without a card":   {400, "{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"There is no `default_payment_method` set on this Customer or Invoice.\"}}", psp.ErrDeclined, 1, ""},
 		"card declined":            {402, `{"error":{"type":"card_error","code":"card_declined","message":"4242"}}`, psp.ErrDeclined, 1, "4242"},
 		"same key at once":         {409, `{"error":{"type":"idempotency_error","code":"idempotency_key_in_use"}}`, nil, 3, ""},
 		"too many requests":        {429, `{"error":{"type":"invalid_request_error","code":"rate_limit"}}`, nil, 1, ""},

@@ -66,8 +66,8 @@ var errDenied = errors.New("the provider rejected the key, or the key does not h
 // neither ErrNotFound nor ErrRefused, and work that depends on the call waits.
 var errUnknownRoute = errors.New("the provider does not know the URL of the request")
 
-// ErrDeclined is the cause if a payment was declined or requires an action of the payer. Nothing
-// was paid or changed.
+// ErrDeclined is the cause if a payment was declined, requires an action of the payer, or has no
+// payment method. Nothing was paid or changed.
 var ErrDeclined = errors.New("the payment was declined")
 
 // ErrActionRequired is a cause in addition to ErrDeclined: the payer can still confirm the payment
@@ -208,6 +208,13 @@ func isCurrencyUnsupported(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusBadRequest && strings.HasPrefix(e.Msg, "Invalid currency:")
 }
 
+// isWithoutPaymentMethod recognizes by the message that neither the customer nor the object has a payment
+// method. Some of these errors have the code of a missing object, others have no code.
+func isWithoutPaymentMethod(e *stripe.Error) bool {
+	return e.HTTPStatusCode == http.StatusBadRequest &&
+		(strings.Contains(e.Msg, "no attached payment source") || strings.Contains(e.Msg, "no `default_payment_method` set"))
+}
+
 func (c *Client) cause(err error) error {
 	var e *stripe.Error
 	if errors.As(err, &e) {
@@ -247,6 +254,8 @@ func (c *Client) errorText(e *stripe.Error) error {
 	switch status := e.HTTPStatusCode; {
 	case e.Code == stripe.ErrorCodeInvoiceUpcomingNone:
 		kind = ErrNothingUpcoming
+	case isWithoutPaymentMethod(e):
+		kind = ErrDeclined
 	case e.Code == stripe.ErrorCodeResourceMissing, e.Code == codeNotFound:
 		kind = ErrNotFound
 	case status == http.StatusNotFound: // "Unrecognized request URL", which has no error code

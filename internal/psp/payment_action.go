@@ -50,8 +50,8 @@ func (c *Client) MarkPaid(ctx context.Context, id, key string) error {
 	return err
 }
 
-// PayInvoice collects an open invoice now. It fails with ErrDeclined, or with ErrRefused if the
-// invoice is not open. A refusal is not logged as a defect: of several concurrent payments, the
+// PayInvoice collects an open invoice now. It fails with ErrDeclined, also without a payment method, or
+// with ErrRefused if the invoice is not open. A refusal is not logged as a defect: of several concurrent payments, the
 // provider makes one and refuses the others.
 func (c *Client) PayInvoice(ctx context.Context, id, key string) error {
 	_, err := write(context.WithValue(ctx, refusable{}, true), c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {

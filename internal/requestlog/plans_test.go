@@ -22,12 +22,16 @@ func TestPagesAreReadInOrder(t *testing.T) {
 		index         string
 	}{
 		{&tenant, "", "", "request_logs_tenant_id_idx"},
-		{&tenant, "filter[route]=x&filter[method]=GET&from=2026-01-01&to=2026-02-01", "", "request_logs_tenant_id_idx"},
+		{&tenant, "filter[method]=GET&from=2026-01-01&to=2026-02-01", "", "request_logs_tenant_id_idx"},
+		{&tenant, "filter[route]=x", "", "request_logs_tenant_id_route_idx"},
+		{&tenant, "filter[api_key]=" + uuid.NewString(), "", "request_logs_api_key_id_idx"},
 		{&tenant, "", "2xx", "request_logs_tenant_id_idx"},
 		{&tenant, "", "5xx", "request_logs_tenant_id_status_idx"},
 		{&tenant, "", "404", "request_logs_tenant_id_status_idx"},
 		{nil, "", "", "request_logs_at_idx"},
 		{nil, "", "4xx", "request_logs_at_status_idx"},
+		{nil, "filter[route]=x&filter[tenant]=" + tenant.String(), "", "request_logs_tenant_id_route_idx"},
+		{nil, "filter[api_key]=" + uuid.NewString(), "", "request_logs_api_key_id_idx"},
 		{nil, "filter[tenant]=" + tenant.String(), "", "request_logs_tenant_id_idx"},
 		{nil, "filter[tenant]=" + tenant.String(), "5xx", "request_logs_tenant_id_status_idx"},
 	} {

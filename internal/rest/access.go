@@ -130,9 +130,10 @@ func (a *API) logRequest(ctx context.Context, r *http.Request, info *Request, ro
 	a.cfg.Log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
 }
 
-// recordRequest passes an API request of a known caller to the Record function of the settings.
+// recordRequest passes an API request of a known caller to the Record function of the settings, unless
+// the caller disconnected before the response.
 func (a *API) recordRequest(r *http.Request, info *Request, status int, took time.Duration) {
-	if a.cfg.Record == nil || !strings.HasPrefix(r.URL.Path, "/api/") {
+	if a.cfg.Record == nil || status == statusAbandoned || !strings.HasPrefix(r.URL.Path, "/api/") {
 		return
 	}
 	caller := info.caller

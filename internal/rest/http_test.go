@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/rest"
 )
@@ -57,7 +58,7 @@ func TestHead(t *testing.T) {
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
-	const want = `{"data":{"text":"<&> broken ` + "\ufffd" + `","list":[],"texts":{},"at":"2026-01-31T08:15:30.123456Z",` +
+	const want = `{"data":{"text":"<&> broken ` + "\ufffd" + `","list":[],"gaps":[],"texts":{},"at":"2026-01-31T08:15:30.123456Z",` +
 		`"never":null,"meta":null,"maker":null},"message":"gadget.shown"}`
 	for _, accept := range []string{"", "*/*", "text/html", "application/cbor", "json", "application/json;q=0"} {
 		got := s.get("/api/v1/show", "Accept: "+accept)
@@ -157,19 +158,23 @@ func TestRefusalOfADomain(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes(), func(c *rest.Config) { c.Timeout = 20 * time.Millisecond })
-	s.get("/api/v1/slow").refused(http.StatusServiceUnavailable)
+	s.get("/api/v1/slow", "Authorization: Bearer owner").refused(http.StatusServiceUnavailable)
 }
 
-// A caller that disconnects is not an error of the service.
+// A caller that disconnects is not an error of the service, and the request is not recorded.
 func TestCallerGone(t *testing.T) {
 	t.Parallel()
-	s := start(t, routes())
+	recorded := make(chan int, 10)
+	s := start(t, routes(), func(c *rest.Config) {
+		c.Record = func(_ *http.Request, _ *authz.Caller, _ string, status int, _ string, _ time.Duration) { recorded <- status }
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/slow", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Header.Set("Authorization", "Bearer owner")
 	if resp, err := http.DefaultClient.Do(req); err == nil {
 		_ = resp.Body.Close()
 		t.Fatal("there is an answer")
@@ -179,6 +184,10 @@ func TestCallerGone(t *testing.T) {
 	}
 	if strings.Contains(s.log.String(), `"level":"ERROR"`) {
 		t.Error(s.log)
+	}
+	s.get("/api/v1/conflict", "Authorization: Bearer owner").refused(http.StatusConflict)
+	if status := <-recorded; status != http.StatusConflict {
+		t.Errorf("a request with status %d is recorded", status)
 	}
 }
 

@@ -151,6 +151,11 @@ func TestOpenAPISchemas(t *testing.T) {
 	if maker := schema("Fields", "maker"); len(maker.AnyOf) != 2 || maker.AnyOf[0].Ref != "#/components/schemas/Maker" || !maker.AnyOf[1].Value.Type.Is("null") {
 		t.Errorf("a nullable object: %+v", maker)
 	}
+	for field, nullable := range map[string]bool{"list": false, "gaps": true} {
+		if items := schema("Fields", field).Items.Value; items.Type.Includes("null") != nullable {
+			t.Errorf("the items of %s: %v", field, items.Type)
+		}
+	}
 	for field, nullable := range map[string]bool{"active": false, "note": true, "metadata": true, "email": false} {
 		if types := schema("Gadget", field).Type; types.Includes("null") != nullable {
 			t.Errorf("%s: %v", field, types)

@@ -154,6 +154,7 @@ func meter(_ context.Context, in *meterInput) (*rest.Data[[]string], error) {
 type fields struct {
 	Text  string            `json:"text"`
 	List  []string          `json:"list"`
+	Gaps  []*string         `json:"gaps"`
 	Texts map[string]string `json:"texts"`
 	At    shape.Time        `json:"at"`
 	Never *shape.Time       `json:"never"`
@@ -207,7 +208,7 @@ func routes() []rest.Route {
 		{Method: "GET", Path: "/api/v1/unencodable", Scope: rest.Public, Summary: "Fail late", Handler: rest.Handle(func(context.Context, *struct{}) (*rest.Body[unencodable], error) {
 			return rest.NewBody(unencodable{}), nil
 		})},
-		{Method: "GET", Path: "/api/v1/slow", Scope: rest.Public, Summary: "Wait", Handler: rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.NoBody, error) {
+		{Method: "GET", Path: "/api/v1/slow", Scope: rest.User, Summary: "Wait", Handler: rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.NoBody, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})},

@@ -14,22 +14,22 @@ import (
 // verified domains, of the emails of members, and the beginning of the ID.
 func Tenants() page.Filter {
 	return page.Filter{Kind: page.Words, Condition: func(value any, arg func(any) string) string {
-		return tenants.condition(value.(string), arg)
+		return tenants.condition(value.(string), byRarity, arg)
 	}}
 }
 
 // Users is the filter of a list of users (alias u) by words of the name, email and ID.
 func Users() page.Filter {
 	return page.Filter{Kind: page.Words, Condition: func(value any, arg func(any) string) string {
-		return users.condition(value.(string), arg)
+		return users.condition(value.(string), byRarity, arg)
 	}}
 }
 
 // target is a table whose rows are found by words.
 type target struct {
 	id string // the expression of the ID
-	// of returns a query for the IDs of rows with a word in a range, given as the condition on the
-	// column word.
+	// of returns a query for the column id, the IDs of rows with a word in a range, given as the
+	// condition on the column word.
 	of func(inRange func(column string) string) string
 	// has returns the condition that a row has such a word.
 	has func(inRange func(column string) string) string
@@ -55,24 +55,24 @@ OR EXISTS (SELECT 1 FROM tenant_domains d JOIN search_words w ON w.kind = 'domai
 var users = target{
 	id: "u.id",
 	of: func(in func(string) string) string {
-		return "SELECT w.user_id FROM user_words w WHERE " + in("w.word")
+		return "SELECT w.user_id AS id FROM user_words w WHERE " + in("w.word")
 	},
 	has: func(in func(string) string) string {
 		return "EXISTS (SELECT 1 FROM user_words w WHERE w.user_id = u.id AND " + in("w.word") + ")"
 	},
 }
 
-// condition returns the condition that every word of a query is the beginning of a word.
-func (t target) condition(query string, arg func(any) string) string {
+// condition returns the condition that every word of a query is the beginning of a word. rarestFirst
+// sorts words.
+func (t target) condition(query string, rarestFirst func([]string) []string, arg func(any) string) string {
 	var all []string
-	for _, chunk := range byRarity(strings.Fields(query)) {
-		terms := byRarity(Terms(chunk))
+	for _, chunk := range rarestFirst(strings.Fields(query)) {
+		terms := rarestFirst(Terms(chunk))
 		from, to, isID := idRange(chunk)
 		isID = isID && t.ids != nil
 		var each []string
 		for _, term := range terms {
-			low, high := arg(term), arg(term+page.PrefixEnd)
-			in := func(column string) string { return column + " >= " + low + " AND " + column + " < " + high }
+			in := beginsWith(term, arg)
 			if len(each) > 0 || len(all) > 0 { // few rows are left
 				if !isID || len(terms) > 1 {
 					each = append(each, t.has(in))
@@ -98,6 +98,35 @@ func (t target) condition(query string, arg func(any) string) string {
 		return "1 = 0"
 	}
 	return strings.Join(all, " AND ")
+}
+
+// maxMatches is the number of matches of a word among which a search looks first.
+const maxMatches = 10_000
+
+// early returns the condition that a row is among the first matches of a query of one word, or "" for
+// other queries. A word that most rows have is found without reading all its matches.
+func (t target) early(query string, arg func(any) string) string {
+	terms := Terms(query)
+	if _, _, isID := idRange(strings.TrimSpace(query)); isID || len(terms) != 1 {
+		return ""
+	}
+	return t.id + " IN (SELECT f.id FROM (" + t.of(beginsWith(terms[0], arg)) + ") AS f LIMIT " + arg(maxMatches) + ")"
+}
+
+// hasAll returns the condition that a row has all words of a query.
+func (t target) hasAll(query string, arg func(any) string) string {
+	terms := Terms(query)
+	conditions := make([]string, len(terms))
+	for i, term := range terms {
+		conditions[i] = t.has(beginsWith(term, arg))
+	}
+	return cmp.Or(strings.Join(conditions, " AND "), "1 = 0") // a query without a letter or digit
+}
+
+// beginsWith returns the condition that a column begins with a term.
+func beginsWith(term string, arg func(any) string) func(column string) string {
+	low, high := arg(term), arg(term+page.PrefixEnd)
+	return func(column string) string { return column + " >= " + low + " AND " + column + " < " + high }
 }
 
 // byRarity sorts words by how few rows probably have them: those with digits first, then longer ones.

@@ -1,7 +1,9 @@
 package search
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -15,7 +17,7 @@ func (s store) tenants(ctx context.Context, q query) ([]hit, error) {
 	read := func(condition string, a arguments) error {
 		text := `SELECT t.id, t.name, t.slug, t.external_id,
 	(SELECT min(s.status) FROM subscriptions s WHERE s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired'))
-FROM tenants t WHERE t.deleted_at IS NULL AND ` + condition + " LIMIT " + a.add(candidates)
+FROM tenants t WHERE t.deleted_at IS NULL AND (` + condition + ") LIMIT " + a.add(candidates)
 		return s.rows(ctx, text, a, func(scan func(...any) error) error {
 			var id uuid.UUID
 			var h hit
@@ -43,10 +45,56 @@ FROM tenants t WHERE t.deleted_at IS NULL AND ` + condition + " LIMIT " + a.add(
 	for i := range found { // the columns that the statement compared, emails and domains included
 		found[i].wholes = append(found[i].wholes, q.text)
 	}
-	var b arguments
-	condition := tenants.condition(q.text, b.add)
-	err := read(condition, b)
-	return found, err
+	return found, s.readMatches(ctx, tenants, q, read, func() bool { return len(found) >= candidates })
+}
+
+// readMatches calls read with the condition for the matches of a query. If one word makes up the query,
+// it first tries the early matches, which may be enough.
+func (s store) readMatches(ctx context.Context, t target, q query, read func(condition string, a arguments) error, isEnough func() bool) error {
+	var a, b arguments
+	if early := t.early(q.text, a.add); early != "" {
+		if err := read(early, a); err != nil || isEnough() {
+			return err
+		}
+	}
+	rarestFirst, err := s.countWords(ctx, t, Terms(q.text))
+	if err != nil {
+		return err
+	}
+	return read(t.condition(q.text, rarestFirst, b.add), b)
+}
+
+// countWords returns a function that sorts words by the number of their matches. Words with at least
+// rareEnough matches count as equally frequent.
+func (s store) countWords(ctx context.Context, t target, terms []string) (func(words []string) []string, error) {
+	if len(terms) < 2 {
+		return byRarity, nil
+	}
+	counts := map[string]int64{}
+	for _, term := range terms {
+		var a arguments
+		text := "SELECT count(*) FROM (SELECT f.id FROM (" + t.of(beginsWith(term, a.add)) + ") AS f LIMIT " + a.add(rareEnough) + ") AS few"
+		err := s.rows(ctx, text, a, func(scan func(...any) error) error {
+			var n int64
+			err := scan(&n)
+			counts[term] = n
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	rarest := func(word string) (n int64) {
+		n = rareEnough
+		for _, term := range Terms(word) {
+			n = min(n, counts[term])
+		}
+		return n
+	}
+	return func(words []string) []string {
+		slices.SortStableFunc(byRarity(words), func(a, b string) int { return cmp.Compare(rarest(a), rarest(b)) })
+		return words
+	}, nil
 }
 
 // users finds users that are not deleted.
@@ -68,6 +116,7 @@ func (s store) people(ctx context.Context, q query, only string, complete func(h
 	var found []hit
 	seen := map[int64]bool{}
 	read := func(condition string, a arguments) error {
+		condition = "(" + condition + ")"
 		if only != "" {
 			condition += only + a.add(*q.tenant)
 		}
@@ -92,8 +141,9 @@ WHERE u.deleted_at IS NULL AND ` + condition + " LIMIT " + a.add(candidates)
 	if err := read(exact, a); err != nil {
 		return nil, err
 	}
-	var b arguments
-	condition := users.condition(q.text, b.add)
-	err := read("("+condition+")", b)
-	return found, err
+	if only != "" { // few users, each of which is looked up
+		var b arguments
+		return found, read(users.hasAll(q.text, b.add), b)
+	}
+	return found, s.readMatches(ctx, users, q, read, func() bool { return len(found) >= candidates })
 }

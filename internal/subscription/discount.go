@@ -401,12 +401,12 @@ func (s Subscription) isWaived() bool {
 }
 
 // viewDiscount returns the view of a subscription's discount, or nil without one or after its end.
-func (s *Service) viewDiscount(ctx context.Context, sub Subscription) (*SubscriptionDiscount, error) {
+func (s viewMaker) viewDiscount(ctx context.Context, sub Subscription) (*SubscriptionDiscount, error) {
 	own := sub.Discount
 	if own == nil || sub.Status.IsOver() || own.EndsAt != nil && !s.deps.Clock.Now().Before(*own.EndsAt) {
 		return nil, nil //nolint:nilnil // no discount
 	}
-	d, err := s.deps.Discounts.Load(ctx, own.ID)
+	d, err := loadOnce(ctx, s.discounts, own.ID, s.deps.Discounts.Load)
 	if err != nil {
 		return nil, err
 	}

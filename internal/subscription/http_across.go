@@ -70,9 +70,9 @@ func (h *HTTP) readAcross(ctx context.Context, q page.Query) ([]adminSubscriptio
 	if err != nil {
 		return nil, 0, err
 	}
-	views := make([]adminSubscription, len(entries))
+	views, maker := make([]adminSubscription, len(entries)), h.svc.newViewMaker(true)
 	for i, e := range entries {
-		v, err := h.svc.platformView(ctx, e.sub)
+		v, err := maker.view(ctx, e.sub)
 		if err != nil {
 			return nil, 0, err
 		}

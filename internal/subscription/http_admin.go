@@ -47,9 +47,9 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listi
 }
 
 func (h *HTTP) views(ctx context.Context, subs []Subscription) ([]SubscriptionView, error) {
-	views := make([]SubscriptionView, len(subs))
+	views, maker := make([]SubscriptionView, len(subs)), h.svc.newViewMaker(true)
 	for i, sub := range subs {
-		v, err := h.svc.platformView(ctx, sub)
+		v, err := maker.view(ctx, sub)
 		if err != nil {
 			return nil, err
 		}

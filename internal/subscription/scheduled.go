@@ -356,18 +356,19 @@ func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, k
 }
 
 // schedulerOf returns the caller who requested the scheduled change that is being read: the caller of
-// the operation that sets it, otherwise the stored one.
+// the operation that sets it, otherwise the stored one. If the stored state does not have a scheduled
+// change, an operation without effect had released it, and it was restored.
 func (s *Service) schedulerOf(ctx context.Context, known Subscription) (*authz.Origin, error) {
-	op, err := s.store.pendingOperation(ctx, known)
+	op, state, err := s.store.lastRequestedOperation(ctx, known)
 	switch {
 	case err != nil && !errors.Is(err, errNoOperation):
 		return nil, err
-	case err == nil && op.Kind == opSchedule:
+	case err == nil && op.Kind == opSchedule && state == statePending:
 		return op.by.Caller(), nil
-	case err == nil && op.Scheduled != nil && op.Scheduled.By != nil:
-		return op.Scheduled.By, nil
 	case known.Scheduled != nil:
 		return known.Scheduled.By, nil
+	case err == nil && op.releases() && state != stateDone && op.before.Scheduled != nil:
+		return op.before.Scheduled.By, nil
 	}
 	return nil, nil //nolint:nilnil // scheduled at the provider
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
 
+// statePending is the state of an operation whose outcome is unknown.
+const statePending = "pending"
+
 // The states of an operation that has ended.
 const (
 	stateDone      = "done"

@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -74,16 +76,45 @@ type PendingPlan struct {
 // view returns the view of a subscription and its plan for its tenant, in the locale of ctx. It does
 // not name admins and keys of the platform.
 func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView, error) {
-	return s.viewFor(ctx, sub, false)
+	return s.newViewMaker(false).view(ctx, sub)
 }
 
 // platformView is view for the platform.
 func (s *Service) platformView(ctx context.Context, sub Subscription) (*SubscriptionView, error) {
-	return s.viewFor(ctx, sub, true)
+	return s.newViewMaker(true).view(ctx, sub)
 }
 
-func (s *Service) viewFor(ctx context.Context, sub Subscription, forPlatform bool) (*SubscriptionView, error) {
-	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+// viewMaker makes views of subscriptions. It reads each plan and each discount once.
+type viewMaker struct {
+	*Service
+	forPlatform bool
+	plans       map[uuid.UUID]catalog.Plan
+	discounts   map[uuid.UUID]discount.Discount
+}
+
+func (s *Service) newViewMaker(forPlatform bool) viewMaker {
+	return viewMaker{s, forPlatform, map[uuid.UUID]catalog.Plan{}, map[uuid.UUID]discount.Discount{}}
+}
+
+func (s viewMaker) plan(ctx context.Context, id uuid.UUID) (catalog.Plan, error) {
+	return loadOnce(ctx, s.plans, id, s.deps.Catalog.Plan)
+}
+
+// loadOnce loads a value unless it is among the loaded ones.
+func loadOnce[V any](ctx context.Context, loaded map[uuid.UUID]V, id uuid.UUID, load func(context.Context, uuid.UUID) (V, error)) (V, error) {
+	value, ok := loaded[id]
+	if ok {
+		return value, nil
+	}
+	value, err := load(ctx, id)
+	if err == nil {
+		loaded[id] = value
+	}
+	return value, err
+}
+
+func (s viewMaker) view(ctx context.Context, sub Subscription) (*SubscriptionView, error) {
+	plan, err := s.plan(ctx, sub.PlanID)
 	if err != nil {
 		return nil, err
 	}
@@ -100,26 +131,26 @@ func (s *Service) viewFor(ctx context.Context, sub Subscription, forPlatform boo
 	if v.Discount, err = s.viewDiscount(ctx, sub); err != nil {
 		return nil, err
 	}
-	v.PendingChange, err = s.viewPending(ctx, sub, forPlatform)
+	v.PendingChange, err = s.viewPending(ctx, sub)
 	return v, err
 }
 
 // viewPending returns the view of the change that waits for its payment or for the end of the period,
 // or nil.
-func (s *Service) viewPending(ctx context.Context, sub Subscription, forPlatform bool) (*PendingChangeView, error) {
+func (s viewMaker) viewPending(ctx context.Context, sub Subscription) (*PendingChangeView, error) {
 	v := &PendingChangeView{}
 	var planID uuid.UUID
 	switch p, c := sub.Pending, sub.Scheduled; {
 	case sub.hasPendingChange(s.deps.Clock.Now()): // an expired change is hidden until its end is read back
-		planID, v.By = p.PlanID, p.By.Author(forPlatform)
+		planID, v.By = p.PlanID, p.By.Author(s.forPlatform)
 		v.Kind, v.Quantity, v.PriceCents, v.ExpiresAt, v.PaymentAction = "payment", p.Quantity, p.PriceCents, shape.TP(&p.ExpiresAt), sub.Action.OrNil()
 	case c != nil && !sub.Status.IsOver():
-		planID, v.By = c.PlanID, c.By.Author(forPlatform)
+		planID, v.By = c.PlanID, c.By.Author(s.forPlatform)
 		v.Kind, v.Quantity, v.PriceCents, v.EffectiveAt = "scheduled", c.Quantity, c.PriceCents, shape.TP(&c.EffectiveAt)
 	default:
 		return nil, nil //nolint:nilnil // no change
 	}
-	plan, err := s.deps.Catalog.Plan(ctx, planID)
+	plan, err := s.plan(ctx, planID)
 	if err != nil {
 		return nil, err
 	}

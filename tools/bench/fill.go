@@ -34,6 +34,7 @@ const (
 	eventsOfHour    = 10 // events that share an hour
 	failedOf        = 20 // one in failedOf invoices had a failed payment
 	openOf          = 200
+	creditedOf      = 20 // one in creditedOf invoices has a credit note
 	filledDays      = 365
 )
 

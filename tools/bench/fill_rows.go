@@ -54,6 +54,9 @@ func (f *filler) fillTenants(ctx context.Context) error {
 	return nil
 }
 
+// currencyOf returns the currency of a tenant's subscription.
+func currencyOf(i int) string { return []string{"EUR", "EUR", "EUR", "USD"}[i%4] }
+
 // memberships creates the memberships of all users and the subscriptions of the other tenants.
 func (f *filler) memberships(ctx context.Context) error {
 	members := f.bulkInto("memberships", "tenant_id", "user_id", "role_id", "joined_at")
@@ -65,7 +68,7 @@ func (f *filler) memberships(ctx context.Context) error {
 		joined := t.users[1:] // the owner is already a member
 		if t.fresh {
 			joined = t.users
-			if err := subscriptions.add(ctx, sqldb.NewID(), t.id, f.plan.ID, "active", "EUR", 900, membersEach, "month", 1,
+			if err := subscriptions.add(ctx, sqldb.NewID(), t.id, f.plan.ID, "active", currencyOf(i), 900, membersEach, "month", 1,
 				first, first, first.AddDate(0, 1, 0), fmt.Sprintf("sub_filled_%d", i), 1, f.now, f.now); err != nil {
 				return err
 			}
@@ -127,7 +130,7 @@ func (f *filler) logins(ctx context.Context) error {
 }
 
 // invoices creates paid invoices with one line each, and their status at the provider. One in
-// twenty had a failed payment; one in two hundred is open because of that.
+// twenty had a failed payment and has a credit note; one in two hundred is open because of that.
 func (f *filler) invoices(ctx context.Context) error {
 	heads := f.bulkInto("invoices", "id", "tenant_id", "psp_invoice_id", "number", "year", "sequence", "status", "currency", "subtotal_cents",
 		"tax_cents", "total_cents", "tax_rate", "issue_date", "paid_at", "billing_info", "locale", "created_at", "updated_at")
@@ -135,6 +138,8 @@ func (f *filler) invoices(ctx context.Context) error {
 	states := f.bulkInto("psp_invoices", "psp_invoice_id", "tenant_id", "id", "created_at", "status", "number", "currency", "total_cents", "paid_cents",
 		"open_cents", "issued_at", "year", "attempts", "failed_at", "failed_key", "decline_code")
 	entries := f.bulkInto("payment_entries", "tenant_id", "invoice_id", "key", "type", "currency", "amount_cents", "decline_code", "happened_at")
+	notes := f.bulkInto("credit_notes", "tenant_id", "id", "invoice_id", "psp_invoice_id", "number", "year", "sequence", "status", "currency",
+		"subtotal_cents", "total_cents", "settlement", "reason", "issue_date", "is_answered", "leased_until", "created_at")
 	n := 0
 	for i, t := range f.tenants {
 		many := invoicesEach
@@ -162,6 +167,11 @@ func (f *filler) invoices(ctx context.Context) error {
 			); err != nil {
 				return err
 			}
+			if n%creditedOf == 0 {
+				if err := notes.add(ctx, t.id, sqldb.NewID(), id, psp, fmt.Sprintf("N-%07d", n), 2020, n, "issued", "EUR", 900, 900, "credit", "other", at, true, at, at); err != nil {
+					return err
+				}
+			}
 			if status == "open" {
 				continue
 			}
@@ -170,7 +180,7 @@ func (f *filler) invoices(ctx context.Context) error {
 			}
 		}
 	}
-	return writeInOrder(ctx, heads, lines, states, entries)
+	return writeInOrder(ctx, heads, lines, states, entries, notes)
 }
 
 // usage creates events of one unit each, some in the same hour, with the corresponding counters and
@@ -248,7 +258,7 @@ func idAt(at time.Time) uuid.UUID {
 // trail creates entries of the audit log and the impersonation log, oldest first.
 func (f *filler) trail(ctx context.Context) error {
 	entries := f.bulkInto("audit_logs", "actor_id", "subject_id", "tenant_id", "action", "resource", "resource_id", "ip", "user_agent", "created_at")
-	impersonation := f.bulkInto("impersonation_logs", "impersonator_id", "impersonated_id", "tenant_id", "action", "ip_address", "user_agent", "created_at")
+	impersonation := f.bulkInto("impersonation_logs", "impersonator_id", "impersonated_id", "tenant_id", "action", "read_only", "ip_address", "user_agent", "created_at")
 	actions := []string{"invitation.created", "member.role_changed", "tenant.updated", "user.login", "role.updated"}
 	n := f.volume.tenants * entriesEach
 	step := time.Duration(filledDays) * 24 * time.Hour / time.Duration(n)
@@ -262,7 +272,7 @@ func (f *filler) trail(ctx context.Context) error {
 			return err
 		}
 		if i%entriesEach == 0 {
-			if err := impersonation.add(ctx, f.tenants[2].users[0], actor, t.id, "started", "192.0.2.1", "bench", at); err != nil {
+			if err := impersonation.add(ctx, f.tenants[2].users[0], actor, t.id, "started", false, "192.0.2.1", "bench", at); err != nil {
 				return err
 			}
 		}

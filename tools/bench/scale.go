@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -47,8 +48,6 @@ var walks = map[string]string{
 	"GET /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/deliveries":              "deliveries of an endpoint, counted",
 	"GET /api/v1/admin/plans/{plan}/customers":                                           "subscriptions of a plan, counted",
 	"GET /api/v1/admin/stats":                                                            "tenants and subscriptions, counted",
-	"GET /api/v1/admin/tenants?search=Tenant":                                            "names, searched",
-	"GET /api/v1/admin/tenants?search=tenant-9":                                          "names, searched",
 	"GET /api/v1/admin/tenants/search-with-roles?search=Tenant":                          "names, searched",
 	"GET /api/v1/admin/tenants/search-with-roles?search=user-9":                          "names, searched",
 	"GET /api/v1/tenant/{tenantId}/invoices":                                             "invoices of a tenant, counted",
@@ -263,10 +262,16 @@ func (s *scale) print(database string, names []string, costs map[string][]cost) 
 			_, _ = fmt.Fprintf(w, "%.2f\t%.2f\t%.2f\t%.1f\t", ms(c.first), ms(c.p50), ms(c.p99), float64(c.bytes)/1000)
 		}
 		last := row[len(row)-1]
-		why := walks[withoutDate.ReplaceAllString(name, "")]
-		if len(row) > 1 && growsTooMuch(why != "", row[0], row[len(row)-2], last) {
+		why, most := walks[withoutDate.ReplaceAllString(name, "")], limitOf(name)
+		switch {
+		case most > 0:
+			why = fmt.Sprintf("at most %v", most)
+		case why != "":
+			most = mostMedian
+		}
+		if growsTooMuch(most, row[0], row[max(0, len(row)-2)], last) {
 			why = "GROWS"
-			s.failed = append(s.failed, fmt.Sprintf("%s %s: %.2f to %.2f ms", database, name, ms(row[len(row)-2].p50), ms(last.p50)))
+			s.failed = append(s.failed, fmt.Sprintf("%s %s: %.2f to %.2f ms", database, name, ms(row[max(0, len(row)-2)].p50), ms(last.p50)))
 		}
 		_, _ = fmt.Fprintf(w, "%d\t%s\t\n", last.status, why)
 	}
@@ -276,18 +281,18 @@ func (s *scale) print(database string, names []string, costs map[string][]cost) 
 // withoutDate matches the date at the end of a route's name.
 var withoutDate = regexp.MustCompile(`\d{4}-\d{2}-\d{2}$`)
 
-// growsTooMuch reports whether a route exceeds its limits on the largest database. If the response
-// grows with the tenant's data, the limits apply to the time per byte and to the time to the first
-// byte.
-func growsTooMuch(walks bool, first, before, last cost) bool {
+// growsTooMuch reports whether a route exceeds its limits on the largest database. most, unless 0, is
+// the only limit. If the response grows with the tenant's data, the limits apply to the time per byte
+// and to the time to the first byte.
+func growsTooMuch(most time.Duration, first, before, last cost) bool {
 	if last.p50 <= beneath {
 		return false
 	}
 	longer := float64(last.p50) / float64(before.p50)
 	larger := float64(last.bytes) / float64(max(before.bytes, 1))
 	switch {
-	case walks:
-		return last.p50 > mostMedian
+	case most > 0:
+		return last.p50 > most
 	case larger > 2:
 		return longer > mostTimes*larger || last.first > mostMedian
 	default:
@@ -302,6 +307,7 @@ type filled struct {
 	large, small, admin *user
 	subject             int64  // a user in the audit log
 	meter               string // the code of a meter with events
+	plan                string // the slug of a plan with subscriptions
 	objects             []object
 }
 
@@ -345,6 +351,7 @@ func inspect(ctx context.Context, c *child, url string) (_ *filled, err error) {
 		w.objects = append(w.objects, object{o.below, o.name, id.String()})
 	}
 	return w, errors.Join(
+		db.Conn(ctx).QueryRowContext(ctx, `SELECT p.slug FROM subscriptions s JOIN plans p ON p.id = s.plan_id WHERE s.tenant_id = $1`, w.large.tenant).Scan(&w.plan),
 		db.Conn(ctx).QueryRowContext(ctx, `SELECT max(actor_id) FROM audit_logs`).Scan(&w.subject),
 		db.Conn(ctx).QueryRowContext(ctx, `SELECT m.code FROM usage_streams s JOIN meters m ON m.id = s.meter_id WHERE s.tenant_id = $1`, w.large.tenant).Scan(&w.meter),
 	)
@@ -379,9 +386,7 @@ func listReadRoutes(ctx context.Context, c *child, w *filled) ([]asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	var description struct {
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
-	}
+	var description apiDescription
 	if err := json.Unmarshal(body, &description); err != nil {
 		return nil, err
 	}
@@ -402,23 +407,30 @@ func listReadRoutes(ctx context.Context, c *child, w *filled) ([]asked, error) {
 		}
 		all = append(all, newReadRoute(path, filledIn, w))
 	}
+	lists, err := description.listOperatorRoutes(w)
+	if err != nil {
+		return nil, err
+	}
 	tenant := "/api/v1/tenant/{tenantId}"
 	yearAgo := clock.System().Now().AddDate(-1, 0, 0).Format(time.DateOnly)
-	for _, variant := range []string{
-		"/api/v1/admin/tenants?page=100", "/api/v1/admin/tenants?per_page=100", "/api/v1/admin/tenants?deleted=true", "/api/v1/admin/tenants?search=tenant-9", "/api/v1/admin/tenants?search=Tenant",
+	for _, words := range searches {
+		lists = append(lists, tenant+"/search?q="+url.QueryEscape(words))
+	}
+	for _, variant := range append(lists,
+		"/api/v1/admin/tenants?per_page=100", "/api/v1/admin/tenants?deleted=true", "/api/v1/admin/tenants?search=tenant-9", "/api/v1/admin/tenants?search=Tenant",
 		"/api/v1/admin/tenants/search-with-roles?search=user-9", "/api/v1/admin/tenants/search-with-roles?search=Tenant",
 		"/api/v1/admin/audit-logs?filter[action]=user.login", "/api/v1/admin/audit-logs?filter[action]=none",
-		"/api/v1/admin/audit-logs?filter[tenant]=" + w.large.tenant.String(), "/api/v1/admin/audit-logs?filter[action]=user.login&filter[tenant]=" + w.large.tenant.String(),
-		"/api/v1/admin/audit-logs?filter[actor]=" + strconv.FormatInt(w.subject, 10), "/api/v1/admin/audit-logs?page=50",
-		tenant + "/team/members?page=2&per_page=20", tenant + "/team/invitations?page=2&per_page=20", tenant + "/team/invitations?pending_only=true",
-		tenant + "/invoices?page=100", tenant + "/timeline?kind=payments", tenant + "/timeline?kind=usage",
+		"/api/v1/admin/audit-logs?filter[tenant]="+w.large.tenant.String(), "/api/v1/admin/audit-logs?filter[action]=user.login&filter[tenant]="+w.large.tenant.String(),
+		"/api/v1/admin/audit-logs?filter[actor]="+strconv.FormatInt(w.subject, 10), "/api/v1/admin/audit-logs?page=50",
+		tenant+"/team/members?page=2&per_page=20", tenant+"/team/invitations?page=2&per_page=20", tenant+"/team/invitations?pending_only=true",
+		tenant+"/invoices?page=100", tenant+"/timeline?kind=payments", tenant+"/timeline?kind=usage",
 		"/api/v1/admin/activity?kind=payments", "/api/v1/admin/activity?kind=usage", "/api/v1/admin/activity?kind=webhooks",
-		tenant + "/usage/export?meter_code=" + w.meter, tenant + "/usage/export?format=jsonl&meter_code=" + w.meter, tenant + "/usage/series?interval=day&meter_code=" + w.meter + "&from=" + yearAgo,
-		tenant + "/usage/series?interval=hour&meter_code=" + w.meter,
-		"/api/v1/admin/stats/series?figure=mrr", "/api/v1/admin/stats/series?figure=mrr&interval=day&from=" + yearAgo,
-		"/api/v1/admin/stats/series?figure=tenants&interval=day&from=" + yearAgo, "/api/v1/admin/stats/series?figure=subscriptions",
-		"/api/v1/admin/stats/series?figure=failed_payments&interval=day&from=" + yearAgo, "/api/v1/admin/stats/series?figure=quota_refusals&interval=day&from=" + yearAgo,
-	} {
+		tenant+"/usage/export?meter_code="+w.meter, tenant+"/usage/export?format=jsonl&meter_code="+w.meter, tenant+"/usage/series?interval=day&meter_code="+w.meter+"&from="+yearAgo,
+		tenant+"/usage/series?interval=hour&meter_code="+w.meter,
+		"/api/v1/admin/stats/series?figure=mrr", "/api/v1/admin/stats/series?figure=mrr&interval=day&from="+yearAgo,
+		"/api/v1/admin/stats/series?figure=tenants&interval=day&from="+yearAgo, "/api/v1/admin/stats/series?figure=subscriptions",
+		"/api/v1/admin/stats/series?figure=failed_payments&interval=day&from="+yearAgo, "/api/v1/admin/stats/series?figure=quota_refusals&interval=day&from="+yearAgo,
+	) {
 		all = append(all, newReadRoute(variant, strings.ReplaceAll(variant, "{tenantId}", w.large.tenant.String()), w))
 	}
 	slices.SortFunc(all, func(a, b asked) int { return strings.Compare(a.name, b.name) })

@@ -271,8 +271,12 @@ func TestExportOfMuch(t *testing.T) {
 					SELECT $1, $2, $3, id, $4, 'revoked', $3, 7, $5, $5, $5 FROM roles WHERE tenant_id IS NULL AND name = 'member'`,
 					uuid.New(), ada.Tenant, fmt.Sprintf("friend%d@example.com", i), id, at(i))
 			}
+			for i := s.CountRows("SELECT count(*) FROM request_logs WHERE user_id = $1", id); i < total; i++ {
+				apptest.Exec(t, s.DB(), `INSERT INTO request_logs (tenant_id, is_hidden, at, method, route, path, status, duration_ms, user_id, ip)
+					VALUES ($1, false, $2, 'GET', '/api/v1/user', $3, 404, 1, $4, '')`, ada.Tenant, at(i), fmt.Sprint(i), id)
+			}
 			kept := keptOf(s, ada.Token)
-			for name, key := range map[string]string{"audit_log": "resource_id", "invitations_sent": "id"} {
+			for name, key := range map[string]string{"audit_log": "resource_id", "invitations_sent": "id", "request_log": "path"} {
 				seen := map[any]bool{}
 				list, _ := kept.At(name).([]any)
 				for _, one := range list {

@@ -13,7 +13,7 @@ import (
 )
 
 // Export holds the personal data of a user, without data of other people and without credentials.
-// Service.Export adds the lists that can be long: sent invitations and audit entries.
+// Service.Export adds the lists that can be long: sent invitations, audit entries and logged requests.
 type Export struct {
 	ExportedAt    shape.Time            `json:"exported_at"`
 	Account       ExportAccount         `json:"account"`
@@ -122,14 +122,26 @@ type ExportChange struct {
 	CreatedAt  shape.Time `json:"created_at"`
 }
 
+// ExportRequest is a request of the user that failed and is in the request log.
+type ExportRequest struct {
+	Method    string     `json:"method"`
+	Route     *string    `json:"route"`
+	Path      *string    `json:"path"`
+	Status    int32      `json:"status"`
+	Code      *string    `json:"code"`
+	TenantID  *uuid.UUID `json:"tenant_id"`
+	IP        string     `json:"ip"`
+	CreatedAt shape.Time `json:"created_at"`
+}
+
 // ExportImpersonation records when an admin started or stopped impersonating the user.
 type ExportImpersonation struct {
 	Action    string     `json:"action"`
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// Export returns the personal data of a user as a JSON document. Its last keys, invitations_sent
-// and audit_log, are read page by page while the document is sent.
+// Export returns the personal data of a user as a JSON document. Its last keys, invitations_sent,
+// audit_log and request_log, are read page by page while the document is sent.
 func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, error) {
 	kept, err := s.loadExport(ctx, userID)
 	if err != nil {
@@ -140,7 +152,7 @@ func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, erro
 		return nil, err
 	}
 	head = bytes.TrimSuffix(head, []byte("\n}"))
-	lists := []longList{s.store.sentInvitations(userID), s.store.changes(userID)}
+	lists := []longList{s.store.sentInvitations(userID), s.store.changes(userID), s.store.requests(userID)}
 	first := true // nothing of the current list has been written
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
 		entries, more, err := lists[0].next(ctx)

@@ -132,3 +132,10 @@ ORDER BY created_at, id LIMIT sqlc.arg(most);
 
 -- name: KeptImpersonations :many
 SELECT action, created_at FROM impersonation_logs WHERE impersonated_id = $1 ORDER BY created_at, id;
+
+-- name: KeptRequests :many
+-- A page of the logged requests of a user, oldest first, after a given request.
+SELECT id, at, method, route, path, status, code, tenant_id, ip FROM request_logs
+WHERE user_id = $1 AND at >= sqlc.arg(since)::timestamptz
+    AND (at > sqlc.arg(since)::timestamptz OR id > sqlc.arg(after)::bigint)
+ORDER BY at, id LIMIT sqlc.arg(most);

@@ -175,3 +175,21 @@ func (s store) changes(userID int64) longList {
 		return entries, len(list) == exportPageSize, err
 	}}
 }
+
+// requests returns the logged requests of a user, oldest first.
+func (s store) requests(userID int64) longList {
+	p := selfservicesql.KeptRequestsParams{UserID: &userID, Most: exportPageSize}
+	return longList{"request_log", func(ctx context.Context) ([]any, bool, error) {
+		list, err := s.q(ctx).KeptRequests(ctx, p)
+		if len(list) > 0 {
+			last := list[len(list)-1]
+			p.Since, p.After = last.At, last.ID
+		}
+		entries, err := mapRows(list, err, func(r selfservicesql.KeptRequestsRow) any {
+			return ExportRequest{
+				Method: r.Method, Route: r.Route, Path: r.Path, Status: r.Status, Code: r.Code, TenantID: r.TenantID, IP: r.Ip, CreatedAt: shape.T(r.At),
+			}
+		})
+		return entries, len(list) == exportPageSize, err
+	}}
+}

@@ -24,6 +24,7 @@ import (
 	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -125,6 +126,49 @@ func TestDatabaseChecks(t *testing.T) {
 	wantFound(t, doctor.Config{Settings: absent}, "database", check.StatusWarning, "does not exist yet")
 	away := settings.Settings{DatabaseURL: "postgres://nobody@127.0.0.1:1/x"}
 	wantFound(t, doctor.Config{Settings: away}, "database", check.StatusError, "refused")
+}
+
+// The base currency must be active, and each other currency in use needs a rate of the last ten days.
+func TestRateChecks(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		address := dbtest.URL(t, dialect)
+		db := dbtest.Open(t, address)
+		exec := func(statement string, args ...any) {
+			t.Helper()
+			if _, err := db.Conn(t.Context()).ExecContext(t.Context(), statement, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cfg := doctor.Config{Settings: settings.Settings{Data: t.TempDir(), DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.ConnTimeout}}
+		if found := find(t, cfg, "exchange rates"); len(found) != 0 {
+			t.Errorf("without a base currency: %+v", found)
+		}
+		cfg.Settings.BaseCurrency = "CHF"
+		wantFound(t, cfg, "TENANTRY_BASE_CURRENCY", check.StatusError, "CHF is not an active currency")
+		cfg.Settings.BaseCurrency = "EUR"
+		wantFound(t, cfg, "exchange rates", check.StatusOK, "current rate in EUR")
+		product, plan, now := sqldb.NewID(), sqldb.NewID(), clock.System().Now()
+		exec(`INSERT INTO products (id, slug, name, created_at, updated_at) VALUES ($1, 'p', '{}', $2, $2)`, product, now)
+		exec(`INSERT INTO plans (id, product_id, slug, name, pricing_type, billing_cycle, interval_unit, interval_count, created_at, updated_at)
+			VALUES ($1, $2, 'p', '{}', 'flat', 'monthly', 'month', 1, $3, $3)`, plan, product, now)
+		for _, currency := range []string{"EUR", "GBP", "USD"} {
+			tenant := sqldb.NewID()
+			exec(`INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at) VALUES ($1, 'T', $2, 'EUR', $3, $3)`, tenant, tenant.String(), now)
+			exec(`INSERT INTO subscriptions (id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
+				billing_anchor, current_period_start, current_period_end, psp_subscription_id, sync_version, created_at, updated_at)
+				VALUES ($1, $2, $3, 'active', $4, 100, 1, 'month', 1, $5, $5, $5, $6, 1, $5, $5)`, sqldb.NewID(), tenant, plan, currency, now, currency)
+		}
+		rate := func(currency string, age int) {
+			exec(`INSERT INTO exchange_rates (base, day, currency, rate) VALUES ('EUR', $1, $2, '1.1')`, journal.DayOf(now.AddDate(0, 0, -age)), currency)
+		}
+		wantFound(t, cfg, "exchange rates", check.StatusWarning, "GBP, USD")
+		rate("USD", 2)
+		rate("GBP", 12)
+		wantFound(t, cfg, "exchange rates", check.StatusWarning, "no rate of the last ten days: GBP")
+		rate("GBP", 9)
+		wantFound(t, cfg, "exchange rates", check.StatusOK, "current rate in EUR")
+	}
 }
 
 // Browsers send cookies within one site and scheme. A page can read the cookies of its own host and

@@ -3,6 +3,7 @@ package blackbox_test
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,20 @@ func counts(s *apptest.Server) string {
 	return fmt.Sprint(s.CountRows(`SELECT count(*) FROM users`), s.CountRows(`SELECT count(*) FROM tenants`),
 		s.CountRows(`SELECT count(*) FROM memberships`), s.CountRows(`SELECT count(*) FROM imported`),
 		s.CountRows(`SELECT count(*) FROM audit_logs`), s.CountRows(`SELECT count(*) FROM psp_customers`))
+}
+
+// The words of imported tenants and users find them.
+func TestImportedAreFound(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		want(s, company(t))
+		for q, group := range map[string]string{"cobol": "tenants", "bob@example.com": "tenants", "hopper gra": "users", "grace@ex": "users"} {
+			found, _ := s.Call("GET", "/api/v1/admin/search?q="+url.QueryEscape(q), s.Admin(), nil).Want(200).At("data." + group).([]any)
+			if len(found) != 1 {
+				t.Errorf("%q finds %v", q, found)
+			}
+		}
+	})
 }
 
 // A company is imported while the server runs. Its users log in with their existing passwords, and

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
@@ -11,7 +12,7 @@ import (
 // platform's path, and creditable is the rest of a line that can be credited.
 func TestActingForInvoices(t *testing.T) {
 	t.Parallel()
-	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+	inBothModes(t, func(t *testing.T, s *apptest.Server, mode settings.InvoiceMode) {
 		ada, bob := s.NewCustomer("ada"), s.NewCustomer("bob")
 		plan := s.PlanID(ada.Owner, "starter")
 		ada.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
@@ -29,18 +30,32 @@ func TestActingForInvoices(t *testing.T) {
 		s.Call("POST", ofAda+"/invoices/"+id+"/credit-notes", admin, note).Want(201)
 		s.Call("GET", ofAda+"/invoices/"+id, admin, nil).Want(200).WantAt("data.lines.0.creditable.amount_cents", total-300)
 
+		// The document, which the service makes soon after the payment in one mode.
+		pdf := ofAda + "/invoices/" + id + "/pdf"
+		apptest.Eventually(t, "the document", func() bool { return s.Call("GET", pdf, admin, nil).Status == 200 })
+		s.Call("GET", ofAda+"/invoices/"+id, admin, nil).Want(200).WantAt("data.pdf_url", pdf)
+		s.Call("GET", ofBob+"/invoices/"+id+"/pdf", admin, nil).WantRefused(404, "")
+
 		// An open invoice.
 		s.Call("POST", ofBob+"/subscriptions", admin, apptest.Object{"plan_id": plan, "currency": "EUR", "collection": "invoice"}).Want(201)
 		bob.AwaitNotifications()
 		open := s.Call("GET", bob.Path("/invoices"), bob.Token, nil).Want(200).Str("data.0.id")
-		// It is refused as the customer's own request is.
-		own := s.Call("POST", bob.Path("/invoices/"+open+"/pay"), bob.Token, nil)
-		s.Call("POST", ofBob+"/invoices/"+open+"/pay", admin, nil).Want(own.Status).WantAt("code", own.At("code"))
+		// Without a card, the customer has to pay on the provider's page.
+		for path, token := range map[string]string{bob.Path("/invoices/" + open + "/pay"): bob.Token, ofBob + "/invoices/" + open + "/pay": admin} {
+			refused := s.Call("POST", path, token, nil)
+			refused.WantRefused(422, "payment_failed")
+			if refused.Str("payment_action.type") != "pay" || refused.Str("payment_action.url") == "" {
+				t.Errorf("%s: %s", path, refused.Text)
+			}
+		}
 		s.Call("POST", ofBob+"/invoices/"+open+"/credit-notes", admin, apptest.Object{"amount_cents": 100, "settlement": "none", "reason": "other"}).Want(201)
 		s.Call("POST", ofBob+"/invoices/"+open+"/void", admin, nil).WantRefused(409, "invoice_has_credit_notes")
 		shown := s.Call("POST", ofBob+"/invoices/"+open+"/mark-paid", admin, apptest.Object{}).Want(200)
 		if url, _ := shown.At("data.pdf_url").(string); url != "" && !strings.HasPrefix(url, ofBob) {
 			t.Errorf("the PDF is at %s", url)
+		}
+		if mode == settings.InvoicesByPlatform && shown.At("data.tax") == nil {
+			t.Errorf("an invoice of the platform has no tax: %s", shown.Text)
 		}
 	})
 }

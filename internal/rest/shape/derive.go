@@ -78,7 +78,9 @@ func (r *Registry) Schema(t reflect.Type, hint string) *Schema {
 	case reflect.Float64:
 		return &Schema{Type: TypeNumber, Format: "double"}
 	case reflect.Slice:
-		return &Schema{Type: TypeArray, Items: r.Schema(t.Elem(), t.Name()+"Item")}
+		items := r.Schema(t.Elem(), t.Name()+"Item")
+		items.Nullable = items.Nullable || t.Elem().Kind() == reflect.Pointer
+		return &Schema{Type: TypeArray, Items: items}
 	case reflect.Map:
 		return &Schema{Type: TypeObject, Values: r.Schema(t.Elem(), t.Name()+"Value")}
 	case reflect.Struct:

@@ -1697,6 +1697,7 @@ CREATE INDEX invoice_copies_issue_date_idx ON invoice_copies (issue_date, id, st
 CREATE INDEX invoice_copies_tenant_id_idx ON invoice_copies (tenant_id, issue_date, id, currency, total_cents, due_cents);
 CREATE INDEX invoice_copies_status_idx ON invoice_copies (status, issue_date, id, currency, total_cents, due_cents);
 CREATE INDEX invoice_copies_total_idx ON invoice_copies (currency, total_cents, id, due_cents, status, issue_date, due_date);
+CREATE INDEX invoice_copies_largest_total_idx ON invoice_copies (currency, total_cents DESC, id DESC);
 CREATE INDEX invoice_copies_due_date_idx ON invoice_copies (due_date, id);
 CREATE INDEX invoice_copies_latest_due_date_idx ON invoice_copies (due_date DESC /* postgres: */ NULLS LAST /* sqlite:  */, id DESC);
 CREATE INDEX invoice_copies_overdue_idx ON invoice_copies (due_date, currency, total_cents, due_cents) WHERE status = 'open';
@@ -2049,6 +2050,9 @@ CREATE INDEX request_logs_at_idx ON request_logs (at, id);
 CREATE INDEX request_logs_at_status_idx ON request_logs (at, id) WHERE status >= 400;
 CREATE INDEX request_logs_tenant_id_idx ON request_logs (tenant_id, at, id);
 CREATE INDEX request_logs_tenant_id_status_idx ON request_logs (tenant_id, at, id) WHERE status >= 400;
+CREATE INDEX request_logs_tenant_id_route_idx ON request_logs (tenant_id, route, at, id);
+CREATE INDEX request_logs_api_key_id_idx ON request_logs (api_key_id, at, id) WHERE api_key_id IS NOT NULL;
+CREATE INDEX request_logs_user_id_idx ON request_logs (user_id, at, id) WHERE user_id IS NOT NULL;
 
 -- Times, of at most a second, from which requests are missing in the log. tenant_id is null for
 -- requests without a tenant.

@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -198,6 +199,31 @@ func TestDeclinedChangeKeepsTheScheduledOne(t *testing.T) {
 			return ada.Subscription(ada.Owner).At("data.pending_change.plan.id") == small
 		})
 		wantAudited(ada, map[string]int{"_scheduled": 1, "_dropped": 0, "_lapsed": 0})
+	})
+}
+
+// operator.md, section 7: a scheduled change keeps its author if the state is read while another change
+// has released it.
+func TestRestoredChangeKeepsItsAuthor(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		large, small, larger := monthly(s, "large", 5000), monthly(s, "small", 1900), monthly(s, "larger", 9000)
+		ada := s.NewCustomer("ada")
+		ada.Buy(large, "EUR", apptest.Card(apptest.CardPays))
+		by := later(ada, small).Want(200).At("data.subscription.pending_change.by")
+		ada.ReplaceCard(apptest.CardFailsAtRenewal)
+		w.Tamper(apptest.ForEndpoint(apptest.HoldAnswer, http.MethodPost, "/subscriptions/"))
+		refused := make(chan apptest.Reply)
+		go func() {
+			refused <- s.Call("POST", ada.Path("/subscription/change-plan"), ada.Token, apptest.Object{"new_plan_id": larger})
+		}()
+		apptest.Eventually(t, "the read-back without the change", func() bool { return ada.Subscription(ada.Owner).At("data.pending_change") == nil })
+		w.ReleaseAnswers()
+		w.Tamper(nil)
+		reply := <-refused
+		reply.WantRefused(422, "plan_change_error")
+		s.AwaitNotifications()
+		ada.Subscription(ada.Owner).WantAt("data.pending_change.plan.id", small).WantAt("data.pending_change.by", by)
 	})
 }
 

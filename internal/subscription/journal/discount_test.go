@@ -69,6 +69,29 @@ func TestDiscountEndsWithItsPeriod(t *testing.T) {
 	})
 }
 
+// The end of a discount that rounding makes invisible changes nothing, and later changes are dated to when
+// they took effect.
+func TestDiscountOfLessThanAUnit(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := newWorld(t, db)
+		s := w.store(sub{status: "active", price: 1200, seats: 1, unit: "year", created: noon, updated: noon})
+		ends := noon.AddDate(0, 6, 0)
+		w.exec(`UPDATE subscriptions SET discount_cents = 5, discount_ends_at = $2, current_period_end = $3 WHERE id = $1`, s.id, ends, noon.AddDate(1, 0, 0))
+		if err := journal.Note(t.Context(), db, s.tenant, s.id, noon); err != nil {
+			t.Fatal(err)
+		}
+		s.updated, s.price = noon.AddDate(0, 1, 0), 2400
+		if err := w.change(t.Context(), db, true, s); err != nil {
+			t.Fatal(err)
+		}
+		want := []line{{"2026-03-01", "new", 0, 100}, {"2026-04-01", "expansion", 100, 200}}
+		if diff := cmp.Diff(want, w.journal(s.tenant)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 // A state counts from when it took effect, but never before the previous change.
 func TestLateStates(t *testing.T) {
 	t.Parallel()

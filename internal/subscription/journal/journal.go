@@ -259,10 +259,10 @@ func (s subscription) count(c *change, before level, at time.Time) {
 	}
 	c.add(at, before, l)
 	c.noted.level = l
-	if until == nil {
+	after := level{true, s.amount(false), s.planID}
+	if until == nil || after == l { // a discount of less than half a unit per month changes nothing
 		return
 	}
-	after := level{true, s.amount(false), s.planID}
 	reached := c.noted.at
 	c.add(*until, l, after)
 	c.noted.at, c.noted.until, c.noted.next = reached, until, after.amount

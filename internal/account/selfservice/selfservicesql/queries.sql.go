@@ -588,6 +588,71 @@ func (q *Queries) KeptPushes(ctx context.Context, userID int64) ([]KeptPushesRow
 	return items, nil
 }
 
+const keptRequests = `-- name: KeptRequests :many
+SELECT id, at, method, route, path, status, code, tenant_id, ip FROM request_logs
+WHERE user_id = $1 AND at >= $2::timestamptz
+    AND (at > $2::timestamptz OR id > $3::bigint)
+ORDER BY at, id LIMIT $4
+`
+
+type KeptRequestsParams struct {
+	UserID *int64
+	Since  time.Time
+	After  int64
+	Most   int32
+}
+
+type KeptRequestsRow struct {
+	ID       int64
+	At       time.Time
+	Method   string
+	Route    *string
+	Path     *string
+	Status   int32
+	Code     *string
+	TenantID *uuid.UUID
+	Ip       string
+}
+
+// A page of the logged requests of a user, oldest first, after a given request.
+func (q *Queries) KeptRequests(ctx context.Context, arg KeptRequestsParams) ([]KeptRequestsRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptRequests,
+		arg.UserID,
+		arg.Since,
+		arg.After,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KeptRequestsRow{}
+	for rows.Next() {
+		var i KeptRequestsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.At,
+			&i.Method,
+			&i.Route,
+			&i.Path,
+			&i.Status,
+			&i.Code,
+			&i.TenantID,
+			&i.Ip,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const keptSent = `-- name: KeptSent :many
 SELECT id, status, created_at FROM invitations
 WHERE inviter_id = $1 AND created_at >= $2::timestamptz

@@ -25,12 +25,15 @@ func TestCreditOfDiscountedLines(t *testing.T) {
 		of := func(line string, n int) object {
 			return object{"lines": []any{object{"line_id": shown.Str("data.lines." + line + ".id"), "amount_cents": n}}, "settlement": "refund", "reason": "other"}
 		}
+		c.show().WantAt("data.lines.0.creditable", cents(1000)).WantAt("data.lines.1.creditable", cents(0))
 		c.credit(of("1", 1)).WantInvalid("lines.0.line_id")
 		c.credit(of("0", 1001)).Want(422).WantAt("code", "amount_too_large").WantAt("amount_left", cents(1000))
 		c.credit(of("0", 600)).Want(201).WantAt("data.total", cents(600)).WantAt("data.lines.0.line_id", shown.At("data.lines.0.id")).
 			WantAt("data.lines.0.description", shown.At("data.lines.0.description"))
+		c.show().WantAt("data.lines.0.creditable", cents(400)).WantAt("data.lines.1.creditable", cents(0))
 		c.credit(of("0", 401)).Want(422).WantAt("amount_left", cents(400))
 		c.credit(of("0", 400)).Want(201)
+		c.show().WantAt("data.lines.0.creditable", cents(0))
 		c.show().WantAt("data.credited", shown.At("data.total")).WantAt("data.refunded", shown.At("data.total"))
 	})
 }

@@ -1,0 +1,73 @@
+package blackbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+)
+
+// sellTo creates tenants with MRR: ada 19 EUR, bob 21 USD, eve 49 EUR, and joe none.
+func sellTo(s *apptest.Server) (ids map[string]any) {
+	s.T.Helper()
+	s.AddPlan("larger", "flat", "month", 4900, 0, nil)
+	ids = map[string]any{}
+	for name, plan := range map[string][2]string{"ada": {"starter", "EUR"}, "bob": {"starter", "USD"}, "eve": {"larger", "EUR"}, "joe": {}} {
+		c := s.NewCustomer(name)
+		if ids[name] = c.Tenant; plan[0] != "" {
+			c.Buy(s.PlanID(c.Owner, plan[0]), plan[1], apptest.Card(apptest.CardPays))
+		}
+	}
+	s.AwaitNotifications()
+	return ids
+}
+
+// wantOrder checks the order of the named tenants in a list of all tenants.
+func wantOrder(t *testing.T, s *apptest.Server, ids map[string]any, sort string, want ...string) {
+	t.Helper()
+	names := map[any]string{}
+	for name, id := range ids {
+		names[id] = name
+	}
+	var got []string
+	for _, id := range list(s, s.Admin(), "tenants", "sort", sort, "per_page", "100").Want(200).Column("id") {
+		if name := names[id]; name != "" {
+			got = append(got, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: %s", sort, diff)
+	}
+}
+
+// Without a base currency, tenants are sorted by currency, always ascending, and then by MRR. Tenants
+// without MRR come last.
+func TestTenantsByMRR(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ids := sellTo(s)
+		wantOrder(t, s, ids, "mrr", "ada", "eve", "bob", "joe")
+		wantOrder(t, s, ids, "-mrr", "eve", "ada", "bob", "joe")
+	})
+}
+
+// With a base currency, they are sorted by the amount in it.
+func TestTenantsByMRRInTheBaseCurrency(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ids := sellTo(s)
+		rate := func(dollars float64) {
+			s.Call("PUT", "/api/v1/admin/rates/"+s.Now().Format(time.DateOnly), s.Admin(), object{"rates": object{"USD": dollars}}).Want(200)
+		}
+		rate(0.5) // 21 USD are 42 EUR
+		wantOrder(t, s, ids, "mrr", "ada", "bob", "eve", "joe")
+		wantOrder(t, s, ids, "-mrr", "eve", "bob", "ada", "joe")
+		rate(2) // 10.50 EUR
+		wantOrder(t, s, ids, "mrr", "bob", "ada", "eve", "joe")
+		rate(0.25) // 84 EUR
+		wantOrder(t, s, ids, "-mrr", "bob", "eve", "ada", "joe")
+	}, func(s *settings.Settings) { s.BaseCurrency = "EUR" })
+}
