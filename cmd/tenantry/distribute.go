@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 type distributeCmd struct {
@@ -16,9 +18,13 @@ type distributeCmd struct {
 
 // Run distributes the database over a Citus cluster.
 func (c *distributeCmd) Run(ctx context.Context, p *process) error {
+	if c.Print {
+		_, err := io.WriteString(p.out, distribution.Script(c.Shards))
+		return err
+	}
 	s, err := c.Settings(p.getenv)
 	if err != nil {
 		return err
 	}
-	return commands.Distribute(ctx, s, p.out, c.Shards, c.Print)
+	return commands.Distribute(ctx, s, p.out, c.Shards)
 }

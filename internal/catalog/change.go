@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 // Subscriptions reports which plans are in use.
@@ -65,6 +66,9 @@ func (s *Service) Lock(ctx context.Context) error { return s.store.lock(ctx) }
 // plans, or moving one to it, locks the same row through the foreign key. The subscription is
 // therefore either visible here or stored after this transaction.
 func (s *Service) requireUnused(ctx context.Context, plans ...uuid.UUID) error {
+	if err := distribution.LockCatalog(ctx, s.db); err != nil {
+		return err
+	}
 	used, err := s.subscriptions.HasSubscribers(ctx, plans)
 	if err == nil && used {
 		err = errInUse

@@ -182,7 +182,7 @@ WHERE psp_invoices.tenant_id = $1 AND psp_invoices.psp_invoice_id = $2
 AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.tenant_id = psp_invoices.tenant_id AND i.psp_invoice_id = psp_invoices.psp_invoice_id);
 
 -- name: FindPSPInvoice :one
-SELECT tenant_id, id FROM psp_invoices WHERE psp_invoice_id = $1;
+SELECT id FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
 
 -- name: Told :one
 SELECT told FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 // tenantOf returns the tenant of a provider customer, or errUnknownCustomer.
@@ -87,6 +88,9 @@ func (s store) storeIDs(ctx context.Context, inv Invoice) error {
 	err := s.q(ctx).RememberPSPInvoice(ctx, invoicesql.RememberPSPInvoiceParams{
 		PSPInvoiceID: inv.PSPInvoiceID, TenantID: inv.TenantID, ID: inv.ID, CreatedAt: inv.CreatedAt,
 	})
+	if err == nil {
+		err = distribution.RememberTenant(ctx, s.db, inv.PSPInvoiceID, inv.TenantID)
+	}
 	return sqldb.Wrap(err, "store invoice reference")
 }
 
@@ -103,9 +107,12 @@ func (s store) pspInvoice(ctx context.Context, tenantID, id uuid.UUID) (string, 
 }
 
 // find returns the tenant and the ID of a provider invoice, or errNotStored.
-func (s store) find(ctx context.Context, pspID string) (tenantID, id uuid.UUID, _ error) {
-	row, err := s.q(ctx).FindPSPInvoice(ctx, pspID)
-	return row.TenantID, row.ID, sqldb.WrapAbsent(err, "find an invoice", errNotStored)
+func (s store) find(ctx context.Context, pspID string) (tenantID, id uuid.UUID, err error) {
+	if tenantID, err = distribution.TenantOf(ctx, s.db, pspID); err != nil {
+		return uuid.Nil, uuid.Nil, err
+	}
+	id, err = s.q(ctx).FindPSPInvoice(ctx, invoicesql.FindPSPInvoiceParams{TenantID: tenantID, PSPInvoiceID: pspID})
+	return tenantID, id, sqldb.WrapAbsent(err, "find an invoice", errNotStored)
 }
 
 // isIssued reports whether an invoice was issued for the provider invoice.

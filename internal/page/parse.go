@@ -18,6 +18,7 @@ type Query struct {
 	page, perPage int64
 	conditions    []condition
 	orders        []order
+	from          string // replaces Select.From for the order
 	includes      map[string]bool
 	values        url.Values // original values, for the links
 	csv, bom      bool
@@ -61,7 +62,7 @@ func (s Spec) Parse(query url.Values) (Query, error) {
 	if err != nil {
 		return Query{}, err
 	}
-	if q.orders, err = s.parseSort(query); err != nil {
+	if err := s.parseSort(&q, query); err != nil {
 		return Query{}, err
 	}
 	if q.includes, err = s.parseIncludes(query); err != nil {
@@ -151,14 +152,15 @@ func (s Spec) filterNames(query url.Values) ([]string, error) {
 	return names, nil
 }
 
-func (s Spec) parseSort(query url.Values) ([]order, error) {
+// parseSort sets the order of q.
+func (s Spec) parseSort(q *Query, query url.Values) error {
 	asked, err := list(query, "sort", "error.sort_not_allowed")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, name := range asked {
 		if s.columns(strings.TrimPrefix(name, "-")) == nil {
-			return nil, notAllowedError("error.sort_not_allowed", name)
+			return notAllowedError("error.sort_not_allowed", name)
 		}
 	}
 	if len(asked) == 0 && s.DefaultSort != "" {
@@ -169,8 +171,9 @@ func (s Spec) parseSort(query url.Values) ([]order, error) {
 	for _, name := range asked {
 		field := strings.TrimPrefix(name, "-")
 		columns := s.columns(field)
+		q.from = cmp.Or(q.from, s.SortFrom[field])
 		if columns == nil {
-			return nil, fmt.Errorf("page: the default sort %q is not among the sorts", field)
+			return fmt.Errorf("page: the default sort %q is not among the sorts", field)
 		}
 		desc = field != name
 		for _, c := range columns {
@@ -180,9 +183,10 @@ func (s Spec) parseSort(query url.Values) ([]order, error) {
 		}
 	}
 	if s.Tiebreak == "" {
-		return nil, errors.New("page: a list needs a tiebreak")
+		return errors.New("page: a list needs a tiebreak")
 	}
-	return append(orders, order{expr: s.Tiebreak, desc: desc}), nil
+	q.orders = append(orders, order{expr: s.Tiebreak, desc: desc})
+	return nil
 }
 
 func (s Spec) parseIncludes(query url.Values) (map[string]bool, error) {

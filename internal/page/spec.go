@@ -25,6 +25,8 @@ type Spec struct {
 	Sorts map[string]string
 	// SortColumns maps the names of further sorts to their columns.
 	SortColumns map[string][]SortColumn
+	// SortFrom maps the names of sorts to the table that has their columns, instead of Select.From.
+	SortFrom map[string]string
 	// DefaultSort is the default order: one or more names of Sorts, separated by commas, each with
 	// a leading minus for descending order.
 	DefaultSort string

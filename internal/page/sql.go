@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -31,12 +32,13 @@ const maxOffset = 1 << 40
 // List returns the statement that selects the entries of the page.
 func (q Query) List(sel Select) Statement {
 	columns := sel.Columns + q.exportColumns()
+	sel.From = cmp.Or(q.from, sel.From)
 	if sel.Join == "" {
 		b := q.build("SELECT "+columns, sel)
 		q.writePage(b)
 		return b.statement()
 	}
-	_, alias, _ := strings.Cut(sel.From, " ")
+	alias := sel.From[strings.LastIndex(sel.From, " ")+1:]
 	b := q.build("SELECT "+columns+" FROM (SELECT "+alias+".*", sel)
 	q.writePage(b)
 	b.text.WriteString(") " + alias + " " + sel.Join)

@@ -7,10 +7,8 @@ ON CONFLICT DO NOTHING;
 -- name: Purchase :one
 SELECT * FROM pack_purchases WHERE tenant_id = $1 AND id = $2;
 
--- The tenant is null if it is unknown.
 -- name: PurchaseOfSession :one
-SELECT * FROM pack_purchases
-WHERE psp_session_id = $1 AND (sqlc.narg(tenant_id)::uuid IS NULL OR tenant_id = sqlc.narg(tenant_id)::uuid);
+SELECT * FROM pack_purchases WHERE tenant_id = $1 AND psp_session_id = $2;
 
 -- name: LastAnsweredPurchase :one
 -- The newest purchase of a pack whose session the provider has returned.

@@ -7,25 +7,25 @@ import (
 	"strconv"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // tenants finds tenants that are not deleted. Those with an exact slug, external ID, domain or email
 // of a member are among the candidates.
 func (s store) tenants(ctx context.Context, q query) ([]hit, error) {
 	var found []hit
-	seen := map[uuid.UUID]bool{}
+	var ids []uuid.UUID
 	read := func(condition string, a arguments) error {
-		text := `SELECT t.id, t.name, t.slug, t.external_id,
-	(SELECT min(s.status) FROM subscriptions s WHERE s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired'))
-FROM tenants t WHERE t.deleted_at IS NULL AND (` + condition + ") LIMIT " + a.add(candidates)
+		text := "SELECT t.id, t.name, t.slug, t.external_id FROM tenants t WHERE t.deleted_at IS NULL AND (" + condition + ") LIMIT " + a.add(candidates)
 		return s.rows(ctx, text, a, func(scan func(...any) error) error {
 			var id uuid.UUID
 			var h hit
 			var external *string
-			if err := scan(&id, &h.title, &h.subtitle, &external, &h.status); err != nil || seen[id] {
+			if err := scan(&id, &h.title, &h.subtitle, &external); err != nil || slices.Contains(ids, id) {
 				return err
 			}
-			seen[id] = true
+			ids = append(ids, id)
 			h.id, h.wholes, h.url = id.String(), []string{h.subtitle}, "/platform/tenants/"+id.String()
 			if external != nil {
 				h.wholes = append(h.wholes, *external)
@@ -45,7 +45,20 @@ FROM tenants t WHERE t.deleted_at IS NULL AND (` + condition + ") LIMIT " + a.ad
 	for i := range found { // the columns that the statement compared, emails and domains included
 		found[i].wholes = append(found[i].wholes, q.text)
 	}
-	return found, s.readMatches(ctx, tenants, q, read, func() bool { return len(found) >= candidates })
+	if err := s.readMatches(ctx, tenants, q, read, func() bool { return len(found) >= candidates }); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	among, args := sqldb.InCondition(s.db, 1, "uuid", ids)
+	return found, s.rows(ctx, "SELECT s.tenant_id, s.status FROM subscriptions s WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id "+among,
+		arguments{args}, func(scan func(...any) error) error {
+			var id uuid.UUID
+			var status string
+			if err := scan(&id, &status); err != nil {
+				return err
+			}
+			found[slices.Index(ids, id)].status = &status
+			return nil
+		})
 }
 
 // readMatches calls read with the condition for the matches of a query. If one word makes up the query,

@@ -4,8 +4,7 @@ WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired');
 
 -- The tenant is null if it is unknown.
 -- name: SubscriptionByPSPID :one
-SELECT * FROM subscriptions
-WHERE psp_subscription_id = $1 AND (sqlc.narg(tenant_id)::uuid IS NULL OR tenant_id = sqlc.narg(tenant_id)::uuid);
+SELECT * FROM subscriptions WHERE tenant_id = $1 AND psp_subscription_id = $2;
 
 -- name: InsertSubscription :exec
 INSERT INTO subscriptions (

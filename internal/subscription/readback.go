@@ -10,7 +10,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 )
 
@@ -107,9 +106,6 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 			return err
 		}
 		if known.ID == uuid.Nil {
-			if err := distribution.RememberTenant(ctx, s.deps.DB, remote.ID, next.TenantID); err != nil {
-				return err
-			}
 			return s.adopt(ctx, next, remote)
 		}
 		// A subscription that is over stays over. A replaced subscription ends here before it is

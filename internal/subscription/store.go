@@ -101,9 +101,6 @@ func (s store) byPSPID(ctx context.Context, id string) (Subscription, error) {
 		return Subscription{}, err
 	}
 	row, err := s.q(ctx).SubscriptionByPSPID(ctx, subscriptionsql.SubscriptionByPSPIDParams{PSPSubscriptionID: id, TenantID: tenantID})
-	if err == nil && tenantID == nil {
-		err = distribution.RememberTenant(ctx, s.db, id, row.TenantID)
-	}
 	return toSubscription(row), sqldb.WrapAbsent(err, "read subscription by the provider's id", ErrNotFound)
 }
 
@@ -210,6 +207,9 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	}
 	if err = s.q(ctx).InsertSubscription(ctx, p); err != nil {
 		return sqldb.Wrap(err, "insert subscription")
+	}
+	if err := distribution.RememberTenant(ctx, s.db, n.PSPSubscriptionID, n.TenantID); err != nil {
+		return err
 	}
 	return journal.Note(ctx, s.db, n.TenantID, n.ID, n.effectiveAt)
 }

@@ -58,21 +58,19 @@ func statuses() []string {
 	}
 }
 
-// Conditions on the subscriptions of a tenant (t), at most one of which runs.
+// Conditions on the subscriptions of a tenant (t), at most one of which runs. Their subqueries do not
+// refer to t, which Citus would refuse.
 const (
 	isLive = `s.status NOT IN ('canceled', 'incomplete_expired')`
 	// noLive selects tenants whose subscriptions have all ended.
-	noLive = `NOT EXISTS (SELECT 1 FROM subscriptions s WHERE s.tenant_id = t.id AND ` + isLive + `)`
+	noLive = `t.id IN (SELECT n.id FROM tenants n EXCEPT SELECT s.tenant_id FROM subscriptions s WHERE ` + isLive + `)`
 	// setsNone selects tenants without a subscription that sets limits, to which the default plan
 	// applies.
-	setsNone = `NOT EXISTS (
-		SELECT 1 FROM subscriptions l
-		WHERE l.tenant_id = t.id AND l.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused'))`
-	// endedStatus is the status of the latest subscription of a tenant whose subscriptions have
-	// ended.
-	endedStatus = `(SELECT e.status FROM subscriptions e
-		WHERE e.tenant_id = t.id AND e.status IN ('canceled', 'incomplete_expired')
-		ORDER BY e.created_at DESC, e.id DESC LIMIT 1)`
+	setsNone = `t.id IN (SELECT n.id FROM tenants n EXCEPT
+		SELECT l.tenant_id FROM subscriptions l WHERE l.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused'))`
+	// isLatest selects subscriptions (e) of tenants whose subscriptions have ended, the latest of each.
+	isLatest = `NOT EXISTS (SELECT 1 FROM subscriptions s
+		WHERE s.tenant_id = e.tenant_id AND (` + isLive + ` OR (s.created_at, s.id) > (e.created_at, e.id)))`
 )
 
 // hasStatus is the condition of the status filter: a tenant's subscription has one of the statuses,
@@ -91,8 +89,7 @@ func hasStatus(value any, arg func(any) string) string {
 		in := " IN (" + strings.Join(places, ", ") + ")"
 		either = append(either,
 			`t.id IN (SELECT s.tenant_id FROM subscriptions s WHERE s.status`+in+` AND `+isLive+`)`,
-			`(t.id IN (SELECT s.tenant_id FROM subscriptions s WHERE s.status`+in+` AND s.status IN ('canceled', 'incomplete_expired')) AND `+
-				noLive+` AND `+endedStatus+in+`)`)
+			`t.id IN (SELECT e.tenant_id FROM subscriptions e WHERE e.status`+in+` AND e.status IN ('canceled', 'incomplete_expired') AND `+isLatest+`)`)
 	}
 	return strings.Join(either, " OR ")
 }
@@ -123,22 +120,26 @@ func hasOpenAmount(value any, _ func(any) string) string {
 	return condition
 }
 
+// withRevenue is the table of tenants with the columns of the sort by monthly recurring revenue.
+const withRevenue = `(WITH r AS MATERIALIZED (
+		SELECT s.tenant_id, min(s.currency) AS currency, min(s.journaled_amount) AS amount
+		FROM subscriptions s WHERE s.journaled_active GROUP BY s.tenant_id
+	) SELECT n.*, r.currency AS revenue_currency, r.amount AS revenue FROM tenants n LEFT JOIN r ON r.tenant_id = n.id) t`
+
 // byRevenue are the columns of the sort by monthly recurring revenue: by the amount in the base
 // currency, or without one by the currency and the amount in it. factors hold by currency the factor
 // to the base currency, as decimals; they are nil without a base currency.
 func byRevenue(factors map[string]string) []page.SortColumn {
-	const counts = ` FROM subscriptions r WHERE r.tenant_id = t.id AND r.journaled_active)`
 	if len(factors) == 0 {
 		return []page.SortColumn{
-			{Expr: "(SELECT min(r.currency)" + counts, Nullable: true, Ascending: true},
-			{Expr: "(SELECT min(r.journaled_amount)" + counts, Nullable: true},
+			{Expr: "t.revenue_currency", Nullable: true, Ascending: true}, {Expr: "t.revenue", Nullable: true},
 		}
 	}
 	var in strings.Builder
 	for _, currency := range slices.Sorted(maps.Keys(factors)) {
 		in.WriteString(" WHEN '" + currency + "' THEN " + factors[currency])
 	}
-	return []page.SortColumn{{Expr: "(SELECT max(r.journaled_amount * CASE r.currency" + in.String() + " END)" + counts, Nullable: true}}
+	return []page.SortColumn{{Expr: "(t.revenue * CASE t.revenue_currency" + in.String() + " END)", Nullable: true}}
 }
 
 func checkCountry(text string) string {
@@ -173,6 +174,7 @@ func AdminTenantList(locale string, factors map[string]string) page.Spec {
 		SortColumns: map[string][]page.SortColumn{
 			"mrr": byRevenue(factors), "last_activity_at": {{Expr: "t.last_activity_at", Nullable: true}},
 		},
+		SortFrom:    map[string]string{"mrr": withRevenue},
 		DefaultSort: "-created_at",
 		Tiebreak:    "t.id",
 		CSV:         true,

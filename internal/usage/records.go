@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,12 +21,12 @@ func NewRecords(db *sqldb.DB) Records { return Records{store{db: db}} }
 // LockStreams prevents recording on the streams until the transaction ends. keys must be sorted by
 // Compare, because every transaction locks in that order.
 func (r Records) LockStreams(ctx context.Context, keys []StreamKey) error {
-	if !r.store.db.IsDistributed() {
-		_, err := r.store.lockStreams(ctx, keys)
-		return err
+	together := max(1, len(keys))
+	if r.store.db.IsDistributed() { // Citus locks rows of one shard per statement
+		together = 1
 	}
-	for i := range keys { // Citus locks rows of one shard per statement
-		if _, err := r.store.lockStreams(ctx, keys[i:i+1]); err != nil {
+	for some := range slices.Chunk(keys, together) {
+		if _, err := r.store.lockStreams(ctx, some); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func (s store) meter(ctx context.Context, code string) (Meter, error) {
 // transaction ends.
 func (s store) lockMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
 	var found *Meter
-	err := s.db.QueryAll(ctx, append(distribution.LockMeters(s.db, false), sqldb.Query{
+	err := s.db.QueryAll(ctx, append(distribution.ShareCatalog(s.db), sqldb.Query{
 		Doing: "read meter of a stream",
 		Text:  `SELECT ` + meterColumns + ` FROM meters WHERE id = $1` + distribution.RowLock(s.db, ` FOR KEY SHARE`),
 		Args:  []any{id},

@@ -27,7 +27,7 @@ type meterRules struct {
 // decisions based on them are stored. Only columns of the locked row itself are guaranteed to be
 // current when the lock is granted.
 func (s store) metersForRecording(codes []string, found map[string]*meterRules) []sqldb.Query {
-	queries := distribution.LockMeters(s.db, false)
+	queries := distribution.ShareCatalog(s.db)
 	for _, code := range codes {
 		queries = append(queries, sqldb.Query{
 			Doing: "read meter for recording",

@@ -29,6 +29,7 @@ type options struct {
 	binary    string
 	json      string
 	keep      string
+	citus     string
 }
 
 // The guaranteed limits of the service (rules: http#errors).
@@ -91,6 +92,7 @@ func parse(args []string) (o options, err error) {
 	flags.StringVar(&o.binary, "binary", "", "path of the tenantry binary; built if omitted")
 	flags.StringVar(&o.json, "json", "", "`file` for the results")
 	flags.StringVar(&o.keep, "keep", "", "`folder` for databases and logs, which is kept")
+	flags.StringVar(&o.citus, "citus", "", "`URL` of the coordinator of a Citus cluster whose workers to crash; otherwise one is started")
 	only := flags.String("only", "", "`regexp` of scenarios to run, such as \"postgres frozen\"")
 	databases := flags.String("databases", "sqlite,postgres", "databases to test")
 	if err := flags.Parse(args); err != nil {

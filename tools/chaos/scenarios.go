@@ -112,12 +112,7 @@ func restartDatabase(mode string) func(ctx context.Context, w *world) error {
 func crashWorkers(ctx context.Context, w *world) error {
 	for range w.repeatCount(4) {
 		w.pause(ctx, 500*time.Millisecond, 2*time.Second)
-		worker := w.workers[w.chance.IntN(len(w.workers))]
-		if err := worker.stop(ctx, "immediate"); err != nil {
-			return err
-		}
-		w.pause(ctx, 0, 2*time.Second)
-		if err := worker.start(ctx); err != nil {
+		if err := w.crashWorker(ctx); err != nil {
 			return err
 		}
 		if err := w.back(ctx); err != nil {

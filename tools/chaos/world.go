@@ -48,6 +48,8 @@ type world struct {
 	primary   *server // nil on SQLite
 	standby   *server // nil if there is no standby
 	workers   []*server
+	nodes     []node // of a Citus cluster
+	joined    string // the database on a given Citus cluster, or empty
 	redis     *instance
 	provider  *provider // nil if the service runs its own sandbox
 	mail      *mailServer
@@ -125,13 +127,16 @@ func (w *world) close() error {
 			_ = s.stop(context.Background(), "immediate") // it may already be stopped
 		}
 	}
-	return err
+	return errors.Join(err, w.leaveCluster())
 }
 
 func (w *world) startDatabase(ctx context.Context) (err error) {
 	if w.database == sqlite {
 		w.url = sqldb.FileURL(filepath.Join(w.dir, "database", "tenantry.db"))
 		return os.MkdirAll(filepath.Join(w.dir, "database"), 0o700)
+	}
+	if w.scenario.workers > 0 && w.citus != "" {
+		return w.joinCluster(ctx)
 	}
 	if w.primary, err = newServer(filepath.Join(w.dir, "primary")); err != nil {
 		return err
@@ -154,9 +159,7 @@ func (w *world) startDatabase(ctx context.Context) (err error) {
 		return err
 	}
 	if w.scenario.workers > 0 {
-		if err := w.startWorkers(ctx); err != nil {
-			return err
-		}
+		return w.startWorkers(ctx)
 	}
 	if w.scenario.standby {
 		if err := w.startStandby(ctx); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
-// Distribute places the tables on a Citus cluster that are not there yet, or only writes the
-// statements to out. The number of shards only applies to the first run.
-func Distribute(ctx context.Context, s settings.Settings, out io.Writer, shards int, printOnly bool) (err error) {
+// Distribute places the tables on a Citus cluster that are not there yet. The number of shards only
+// applies to the first run.
+func Distribute(ctx context.Context, s settings.Settings, out io.Writer, shards int) (err error) {
 	if err := RequireDatabase(s); err != nil {
 		return err
 	}
@@ -22,19 +22,9 @@ func Distribute(ctx context.Context, s settings.Settings, out io.Writer, shards 
 		return databaseError(s, err)
 	}
 	defer CloseJoining(db, &err)
-	missing, err := distribution.Plan(ctx, db, shards)
-	if err != nil {
+	if err := distribution.Apply(ctx, db, shards); err != nil {
 		return err
 	}
-	switch {
-	case len(missing) == 0:
-		_, err = fmt.Fprintln(out, "-- All tables are in place.")
-	case printOnly:
-		_, err = fmt.Fprint(out, distribution.Script(missing))
-	default:
-		if err = distribution.Apply(ctx, db, missing); err == nil {
-			_, err = fmt.Fprintln(out, "The tables are in place. Restart all instances.")
-		}
-	}
+	_, err = fmt.Fprintln(out, "The tables are in place. Restart all instances.")
 	return err
 }

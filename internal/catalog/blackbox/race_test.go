@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
@@ -174,6 +177,9 @@ func TestDeletionWaitsForSubscription(t *testing.T) {
 		for _, path := range []string{"/plans/" + plan, "/products/" + product} {
 			answer := make(chan apptest.Reply, 1)
 			err := db.Tx(t.Context(), func(ctx context.Context) error {
+				if err := db.QueryAll(ctx, distribution.LockTenants(db, uuid.MustParse(o.Tenant))...); err != nil {
+					return err
+				}
 				_, err := db.Conn(ctx).ExecContext(ctx, `INSERT INTO subscriptions (id, tenant_id, plan_id, status, currency, price_cents,
 					quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, psp_subscription_id,
 					sync_version, created_at, updated_at) VALUES ($1, $2, $3, 'active', 'EUR', 1, 1, 'month', 1, $4, $5, $6, 'sub_race', 1, $7, $8)`,

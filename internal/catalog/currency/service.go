@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 // Deps are the dependencies of the service.
@@ -181,6 +182,9 @@ func (s *Service) Delete(ctx context.Context, code string) error {
 
 // requireNoAmounts returns ErrInUse if amounts are stored in the currency.
 func (s *Service) requireNoAmounts(ctx context.Context, code string) error {
+	if err := distribution.LockCatalog(ctx, s.db); err != nil {
+		return err
+	}
 	found, err := s.store.hasAmounts(ctx, code)
 	if err == nil && found {
 		err = ErrInUse

@@ -248,19 +248,19 @@ func (q *Queries) DueInvoice(ctx context.Context, arg DueInvoiceParams) (*time.T
 }
 
 const findPSPInvoice = `-- name: FindPSPInvoice :one
-SELECT tenant_id, id FROM psp_invoices WHERE psp_invoice_id = $1
+SELECT id FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2
 `
 
-type FindPSPInvoiceRow struct {
-	TenantID uuid.UUID
-	ID       uuid.UUID
+type FindPSPInvoiceParams struct {
+	TenantID     uuid.UUID
+	PSPInvoiceID string
 }
 
-func (q *Queries) FindPSPInvoice(ctx context.Context, pspInvoiceID string) (FindPSPInvoiceRow, error) {
-	row := q.db.QueryRowContext(ctx, findPSPInvoice, pspInvoiceID)
-	var i FindPSPInvoiceRow
-	err := row.Scan(&i.TenantID, &i.ID)
-	return i, err
+func (q *Queries) FindPSPInvoice(ctx context.Context, arg FindPSPInvoiceParams) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, findPSPInvoice, arg.TenantID, arg.PSPInvoiceID)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const forgetCopies = `-- name: ForgetCopies :exec

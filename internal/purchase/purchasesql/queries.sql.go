@@ -277,18 +277,16 @@ func (q *Queries) Purchase(ctx context.Context, arg PurchaseParams) (PackPurchas
 }
 
 const purchaseOfSession = `-- name: PurchaseOfSession :one
-SELECT id, tenant_id, pack_id, pack, feature_code, amount, expires_after_days, currency, price_cents, quantity, psp_session_id, looked_at, completed_at, ended_at, refunded_at, created_at, updated_at FROM pack_purchases
-WHERE psp_session_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2::uuid)
+SELECT id, tenant_id, pack_id, pack, feature_code, amount, expires_after_days, currency, price_cents, quantity, psp_session_id, looked_at, completed_at, ended_at, refunded_at, created_at, updated_at FROM pack_purchases WHERE tenant_id = $1 AND psp_session_id = $2
 `
 
 type PurchaseOfSessionParams struct {
+	TenantID     uuid.UUID
 	PSPSessionID *string
-	TenantID     *uuid.UUID
 }
 
-// The tenant is null if it is unknown.
 func (q *Queries) PurchaseOfSession(ctx context.Context, arg PurchaseOfSessionParams) (PackPurchase, error) {
-	row := q.db.QueryRowContext(ctx, purchaseOfSession, arg.PSPSessionID, arg.TenantID)
+	row := q.db.QueryRowContext(ctx, purchaseOfSession, arg.TenantID, arg.PSPSessionID)
 	var i PackPurchase
 	err := row.Scan(
 		&i.ID,

@@ -18,48 +18,28 @@ import (
 // anyDistributed is a distributed table. All of them have the same shards.
 const anyDistributed = "usage_streams"
 
-// ByShard groups items by the shard of their tenants, in order. On a single server, they are one group.
-// A group holds the positions of its items.
+// ByShard groups items by the shard of their tenants. A group holds the positions of its items, in
+// order. The database must be distributed.
 func ByShard[T any](ctx context.Context, db *sqldb.DB, items []T, tenant func(T) uuid.UUID) (groups [][]int, err error) {
-	shards := map[uuid.UUID]int64{}
-	for _, item := range items {
-		shards[tenant(item)] = 0
-	}
-	if db.IsDistributed() && len(shards) > 1 {
-		if err := readShards(ctx, db, shards); err != nil {
-			return nil, err
-		}
-	}
-	places := map[int64]int{}
+	const query = `SELECT get_shard_id_for_distribution_column('` + anyDistributed + `', id) FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, n) ORDER BY n`
+	tenants := make([]uuid.UUID, len(items))
 	for i, item := range items {
-		shard := shards[tenant(item)]
+		tenants[i] = tenant(item)
+	}
+	i, places := 0, map[int64]int{}
+	err = db.QueryAll(ctx, sqldb.Query{Doing: "find shards of tenants", Text: query, Args: []any{tenants}, Row: func(scan func(...any) error) error {
+		var shard int64
+		err := scan(&shard)
 		place, known := places[shard]
 		if !known {
 			place = len(groups)
 			places[shard], groups = place, append(groups, nil)
 		}
 		groups[place] = append(groups[place], i)
-	}
-	return groups, nil
-}
-
-func readShards(ctx context.Context, db *sqldb.DB, shards map[uuid.UUID]int64) error {
-	tenants := make([]uuid.UUID, 0, len(shards))
-	for id := range shards {
-		tenants = append(tenants, id)
-	}
-	return db.QueryAll(ctx, sqldb.Query{
-		Doing: "find shards of tenants",
-		Text:  `SELECT id, get_shard_id_for_distribution_column('` + anyDistributed + `', id) FROM unnest($1::uuid[]) AS given (id)`,
-		Args:  []any{tenants},
-		Row: func(scan func(...any) error) error {
-			var id uuid.UUID
-			var shard int64
-			err := scan(&id, &shard)
-			shards[id] = shard
-			return err
-		},
-	})
+		i++
+		return err
+	}})
+	return groups, err
 }
 
 // AndTenants returns a condition that a column is one of the tenants, which Citus needs to find the
@@ -87,27 +67,30 @@ func RowLock(db *sqldb.DB, clause string) string {
 	return clause
 }
 
-// metersKey is the key of the advisory lock of all meters.
-const metersKey = 7_470_256_014_611_339
+// catalogKey is the key of the advisory lock of the catalog and the meters.
+const catalogKey = 7_470_256_014_611_339
 
-// LockMeters returns the query that prevents changes of meters until the transaction ends, or with
-// exclusive also recording. On a single server, the rows of the meters are locked instead.
-func LockMeters(db *sqldb.DB, exclusive bool) []sqldb.Query {
-	if exclusive {
-		return advisoryLocks(db, "pg_advisory_xact_lock", metersKey)
-	}
-	return advisoryLocks(db, "pg_advisory_xact_lock_shared", metersKey)
+// ShareCatalog returns the query that prevents deletions in the catalog, and changes of meters, until
+// the transaction ends. On a single server, the rows are locked instead.
+func ShareCatalog(db *sqldb.DB) []sqldb.Query {
+	return advisoryLocks(db, "pg_advisory_xact_lock_shared", catalogKey)
 }
 
-// LockTenants returns the queries that lock tenants until the transaction ends. On a single server,
-// their rows are locked instead.
+// LockCatalog waits for transactions with ShareCatalog and prevents further ones until the
+// transaction ends.
+func LockCatalog(ctx context.Context, db *sqldb.DB) error {
+	return db.QueryAll(ctx, advisoryLocks(db, "pg_advisory_xact_lock", catalogKey)...)
+}
+
+// LockTenants returns the queries that lock tenants, and share the catalog, until the transaction
+// ends. On a single server, their rows are locked instead.
 func LockTenants(db *sqldb.DB, tenants ...uuid.UUID) []sqldb.Query {
 	keys := make([]int64, len(tenants))
 	for i, id := range tenants {
 		keys[i] = int64(binary.BigEndian.Uint64(id[8:])) // the random part
 	}
 	slices.Sort(keys)
-	return advisoryLocks(db, "pg_advisory_xact_lock", keys...)
+	return append(ShareCatalog(db), advisoryLocks(db, "pg_advisory_xact_lock", keys...)...)
 }
 
 func advisoryLocks(db *sqldb.DB, function string, keys ...int64) []sqldb.Query {

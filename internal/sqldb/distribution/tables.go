@@ -15,7 +15,7 @@ const (
 	// Reference tables are replicated to every machine, so that every shard can refer to them. A
 	// change is applied on all machines, and changes of one table are serialized.
 	Reference Class = "reference"
-	// Local tables stay on the coordinator.
+	// Local tables stay on the coordinator. Citus knows them, to commit with workers in two phases.
 	Local Class = "local"
 )
 

@@ -948,8 +948,7 @@ CREATE TABLE former_psp_customers (
 );
 CREATE INDEX former_psp_customers_tenant_id_idx ON former_psp_customers (tenant_id);
 
--- The tenants of subscriptions and checkout sessions at the provider, by their IDs. Only a database
--- that Citus distributes has rows: others find these objects by their IDs alone.
+-- The tenants of subscriptions, invoices and checkout sessions at the provider, by their IDs.
 CREATE TABLE psp_tenants (
     psp_id text PRIMARY KEY,
     tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE

@@ -1776,18 +1776,17 @@ func (q *Queries) StoredItems(ctx context.Context, arg StoredItemsParams) ([]str
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_at, journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id, created_at, updated_at FROM subscriptions
-WHERE psp_subscription_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2::uuid)
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_at, journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND psp_subscription_id = $2
 `
 
 type SubscriptionByPSPIDParams struct {
+	TenantID          uuid.UUID
 	PSPSubscriptionID string
-	TenantID          *uuid.UUID
 }
 
 // The tenant is null if it is unknown.
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, arg SubscriptionByPSPIDParams) (Subscription, error) {
-	row := q.db.QueryRowContext(ctx, subscriptionByPSPID, arg.PSPSubscriptionID, arg.TenantID)
+	row := q.db.QueryRowContext(ctx, subscriptionByPSPID, arg.TenantID, arg.PSPSubscriptionID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,

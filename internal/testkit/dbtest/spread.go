@@ -123,10 +123,7 @@ func (c *cluster) distribute(name string) error {
 		return err
 	}
 	if isCitus() {
-		var missing []string
-		if missing, err = distribution.Plan(ctx, db, testShards); err == nil {
-			err = distribution.Apply(ctx, db, missing)
-		}
+		err = distribution.Apply(ctx, db, testShards)
 	} else {
 		_, err = spreadtest.Spread(ctx, db)
 	}

@@ -20,22 +20,26 @@ type Key struct {
 	Columns []string
 }
 
+// ForeignKey is a reference of a table to another one.
+type ForeignKey struct {
+	Table, Name, Target string
+	// Action is an action such as " ON DELETE CASCADE", or empty.
+	Action           string
+	Columns, Targets []string
+}
+
 // Schema is the part of a schema that Citus restricts.
 type Schema struct {
-	distribution.Schema
-	Tables   []string
-	Required map[string]bool // "table.column" of columns that are not null
-	Keys     []Key
-	Triggers []string // "table.trigger", of distributed tables
+	References []ForeignKey
+	Tables     []string
+	Required   map[string]bool // "table.column" of columns that are not null
+	Keys       []Key
+	Triggers   []string // "table.trigger", of distributed tables
 }
 
 // Read reads the schema from PostgreSQL.
 func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
-	placed, err := distribution.Read(ctx, db)
-	if err != nil {
-		return Schema{}, err
-	}
-	s := Schema{Schema: placed, Required: map[string]bool{}}
+	s := Schema{Required: map[string]bool{}}
 	for _, part := range []struct {
 		query string
 		add   func(row []string)
@@ -61,6 +65,20 @@ func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 			ORDER BY 1, 2`, func(r []string) {
 			s.Keys = append(s.Keys, Key{Table: r[0], Name: r[1], Kind: r[2], Where: r[3], Columns: strings.Split(r[4], ",")})
 		}},
+		{`SELECT t.relname, c.conname, f.relname,
+			CASE c.confdeltype WHEN 'c' THEN ' ON DELETE CASCADE' WHEN 'n' THEN ' ON DELETE SET NULL'
+				WHEN 'd' THEN ' ON DELETE SET DEFAULT' WHEN 'r' THEN ' ON DELETE RESTRICT' ELSE '' END,
+			(SELECT string_agg(a.attname, ',' ORDER BY k.n) FROM unnest(c.conkey) WITH ORDINALITY k(att, n)
+				JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.att),
+			(SELECT string_agg(a.attname, ',' ORDER BY k.n) FROM unnest(c.confkey) WITH ORDINALITY k(att, n)
+				JOIN pg_attribute a ON a.attrelid = f.oid AND a.attnum = k.att)
+			FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid JOIN pg_class f ON f.oid = c.confrelid
+			WHERE c.contype = 'f' AND t.relnamespace = 'public'::regnamespace AND c.conparentid = 0
+			ORDER BY 1, 2`, func(r []string) {
+			s.References = append(s.References, ForeignKey{
+				Table: r[0], Name: r[1], Target: r[2], Action: r[3], Columns: strings.Split(r[4], ","), Targets: strings.Split(r[5], ","),
+			})
+		}},
 	} {
 		list, err := distribution.Rows(ctx, db, part.query)
 		if err != nil {
@@ -74,7 +92,7 @@ func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 }
 
 // isColocated reports whether both sides contain the tenant.
-func isColocated(r distribution.ForeignKey) bool {
+func isColocated(r ForeignKey) bool {
 	i := slices.Index(r.Columns, distribution.Column)
 	return i >= 0 && r.Targets[i] == distribution.Column
 }

@@ -108,7 +108,7 @@ func (s store) meterEntry(ctx context.Context, id uuid.UUID) (Entry, error) {
 // lockMeter is like meterEntry, and blocks recording on the meter and changes to it until the
 // transaction ends.
 func (s store) lockMeter(ctx context.Context, id uuid.UUID) (Entry, error) {
-	if err := s.db.QueryAll(ctx, distribution.LockMeters(s.db, true)...); err != nil {
+	if err := distribution.LockCatalog(ctx, s.db); err != nil {
 		return Entry{}, err
 	}
 	row, err := s.q(ctx).MeterForChange(ctx, id)
