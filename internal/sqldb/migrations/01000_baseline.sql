@@ -214,6 +214,7 @@ CREATE TABLE search_words (
     PRIMARY KEY (kind, id, word)
 );
 CREATE INDEX search_words_word_idx ON search_words (kind, word, id);
+CREATE INDEX search_words_whole_idx ON search_words (kind, word, id) WHERE is_whole;
 CREATE INDEX search_words_tenant_idx ON search_words (tenant_id, kind, word, id) WHERE tenant_id IS NOT NULL;
 
 -- The words of the names (field name), emails (email) and IDs (id) of users.
@@ -225,6 +226,7 @@ CREATE TABLE user_words (
     PRIMARY KEY (user_id, field, word)
 );
 CREATE INDEX user_words_word_idx ON user_words (word, user_id);
+CREATE INDEX user_words_whole_idx ON user_words (word, user_id) WHERE is_whole;
 CREATE INDEX user_words_email_idx ON user_words (word, user_id) WHERE field = 'email';
 
 -- Login
