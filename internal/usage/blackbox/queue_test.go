@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
@@ -24,6 +25,9 @@ func blockMeter(s *apptest.Server, meter string) (release func()) {
 	holding.Go(func() {
 		err := db.Tx(s.T.Context(), func(ctx context.Context) error {
 			// On SQLite, the transaction itself blocks other writers.
+			if err := distribution.LockCatalog(ctx, db); err != nil {
+				return err
+			}
 			_, err := db.Conn(ctx).ExecContext(ctx, `SELECT id FROM meters WHERE code = $1 FOR UPDATE`, meter)
 			close(locked)
 			<-done
