@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
@@ -29,7 +29,7 @@ type spans struct {
 
 func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	var sent collector.ExportTraceServiceRequest
+	var sent tracepb.TracesData // encoded like ExportTraceServiceRequest
 	if err != nil || r.URL.Path != "/v1/traces" || proto.Unmarshal(body, &sent) != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return

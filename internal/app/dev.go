@@ -33,6 +33,7 @@ import (
 // service is ready, Dev writes a banner with its URLs to out in one Write. The log goes to logTo.
 func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err error) {
 	log := newSandboxLog(logTo, s)
+	log.InfoContext(ctx, "starting", "data", s.Data) // the database and the demo data can take seconds
 	listener, err := listen(ctx, s.Addr)
 	if err != nil {
 		return err

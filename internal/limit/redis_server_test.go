@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
+	"github.com/gomodule/redigo/redis"
 
 	"github.com/tenantry/tenantry/internal/testkit"
 )
@@ -40,8 +40,15 @@ func (s *redisServer) start(t *testing.T) {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	client := s.client(t)
-	testkit.Eventually(t, "an answer of redis-server", func() bool { return client.Ping(t.Context()).Err() == nil })
+	testkit.Eventually(t, "an answer of redis-server", func() bool {
+		conn, err := redis.Dial("tcp", s.addr)
+		if err != nil {
+			return false
+		}
+		defer conn.Close()
+		_, err = conn.Do("PING")
+		return err == nil
+	})
 }
 
 // kill kills the server process.
@@ -50,11 +57,15 @@ func (s *redisServer) kill() {
 	_ = s.cmd.Wait()
 }
 
-func (s *redisServer) client(t *testing.T) *redis.Client {
+// connect returns a connection to the Redis at addr.
+func connect(t *testing.T, addr string) redis.Conn {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: s.addr, MaxRetries: -1, DialerRetries: 1})
-	t.Cleanup(func() { _ = client.Close() })
-	return client
+	conn, err := redis.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
 }
 
 // eachRedis runs f with miniredis and with a real Redis server.

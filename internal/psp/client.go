@@ -13,15 +13,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/psp/charge"
-
-	"github.com/failsafe-go/failsafe-go"
-	"github.com/failsafe-go/failsafe-go/circuitbreaker"
-	"github.com/failsafe-go/failsafe-go/retrypolicy"
 	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/breaker"
+	"github.com/tenantry/tenantry/internal/psp/calls"
+	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
 // APIVersion is the version of the provider's API that this package uses. The library pins it. A
@@ -32,14 +32,15 @@ const APIVersion = "2026-03-25.dahlia"
 // Client calls the provider. It is safe for concurrent use. Every error of its methods can be
 // returned to an HTTP caller as it is (see ErrUnavailable).
 type Client struct {
-	api      *stripe.Client
+	api      *calls.API
 	log      *slog.Logger
 	secret   string
 	timeout  time.Duration
 	observe  func(ctx context.Context, operation string) (context.Context, func(outcome string))
 	decimals charge.Decimals
-	retry    failsafe.Executor[any]
-	breaker  circuitbreaker.CircuitBreaker[any]
+	retries  int
+	pause    time.Duration // before the first retry
+	breaker  *breaker.Breaker
 }
 
 // NewClient creates a client. It makes no request. It returns an error if the key or the base URL
@@ -68,32 +69,22 @@ func NewClient(cfg Config) (*Client, error) {
 		MaxNetworkRetries: stripe.Int64(0),
 	})
 	c := &Client{
-		api:      stripe.NewClient(cfg.SecretKey, stripe.WithBackends(backends)),
+		api:      calls.New(cfg.SecretKey, backends),
 		log:      cfg.Log,
 		secret:   cfg.SecretKey,
 		timeout:  cfg.Timeout,
 		observe:  cfg.Observe,
 		decimals: cfg.Decimals,
+		retries:  cfg.Retries,
+		pause:    cfg.RetryPause,
 	}
-	c.retry = failsafe.With[any](retrypolicy.NewBuilder[any]().
-		HandleIf(func(_ any, err error) bool { return isRetryable(err) }).
-		WithMaxRetries(cfg.Retries).
-		WithBackoff(cfg.RetryPause, 16*cfg.RetryPause).
-		WithJitterFactor(0.5).
-		ReturnLastFailure().
-		Build())
-	c.breaker = circuitbreaker.NewBuilder[any]().
-		WithFailureThreshold(uint(cfg.BreakerLimit)).
-		WithSuccessThreshold(1).
-		WithDelay(cfg.BreakerPause).
-		WithJitterFactor(0.1).
-		OnOpen(func(circuitbreaker.StateChangedEvent) {
+	c.breaker = breaker.New(breaker.Config{
+		Failures: cfg.BreakerLimit, Pause: cfg.BreakerPause, Jitter: 0.1,
+		OnOpen: func() {
 			c.log.Warn("circuit breaker open: payment provider unavailable", "for", cfg.BreakerPause.String())
-		}).
-		OnClose(func(circuitbreaker.StateChangedEvent) {
-			c.log.Info("circuit breaker closed: payment provider available")
-		}).
-		Build()
+		},
+		OnClose: func() { c.log.Info("circuit breaker closed: payment provider available") },
+	})
 	return c, nil
 }
 
@@ -112,9 +103,9 @@ func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.C
 func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
 	var zero T
 	ctx, done := c.observe(ctx, op)
-	if !c.breaker.TryAcquirePermit() {
+	if !c.breaker.Allow() {
 		done(outage.String())
-		return zero, circuitbreaker.ErrOpen
+		return zero, breaker.ErrOpen
 	}
 	// Release the permit even if f panics.
 	verdict := outage
@@ -128,7 +119,7 @@ func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx contex
 	var v T
 	var last error
 	ran := false
-	err := c.retry.WithContext(limited).Run(func() error {
+	err := c.retry(limited, func() error {
 		ran = true
 		before := last
 		v, last = f(limited)
@@ -148,6 +139,28 @@ func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx contex
 	return v, nil
 }
 
+// retry runs f until it succeeds, its error is permanent, or the retries are used up. It returns the
+// last error of f, or the error of ctx if ctx ends first. Pauses double, up to 16 times the first
+// one, and vary by half.
+func (c *Client) retry(ctx context.Context, f func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		err := f()
+		if i >= c.retries || !isRetryable(err) {
+			return err
+		}
+		pause := c.pause << min(i, 4)
+		pause = pause/2 + time.Duration(rand.Float64()*float64(pause)) //nolint:gosec // It only spreads load.
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
 // read is call for a single object. An empty ID would request the whole list.
 func read[T any](ctx context.Context, c *Client, op, id string, f func(ctx context.Context) (T, error)) (T, error) {
 	if id == "" {
@@ -160,7 +173,7 @@ func read[T any](ctx context.Context, c *Client, op, id string, f func(ctx conte
 // Call is call for subpackages, which use the library's API directly. status is the HTTP status of
 // the provider's error response, or 0 if there is none.
 func Call[T any](
-	ctx context.Context, c *Client, op string, f func(ctx context.Context, api *stripe.Client) (T, error),
+	ctx context.Context, c *Client, op string, f func(ctx context.Context, api *calls.API) (T, error),
 ) (v T, status int, err error) {
 	v, err = attempt(ctx, c, op, func(ctx context.Context) (T, error) { return f(ctx, c.api) })
 	if err == nil {
@@ -173,15 +186,13 @@ func Call[T any](
 }
 
 func (c *Client) record(v verdict) {
-	switch {
-	case v == answered:
-		c.breaker.RecordSuccess()
-	case v == outage:
-		c.breaker.RecordFailure()
-	case c.breaker.IsHalfOpen():
-		// An abandoned trial call proves nothing, but the half-open breaker waits for its result.
-		// Recording a failure leaves the decision to the next trial.
-		c.breaker.RecordFailure()
+	switch v {
+	case answered:
+		c.breaker.Succeed()
+	case outage:
+		c.breaker.Fail()
+	case unknown:
+		c.breaker.Abandon()
 	}
 }
 

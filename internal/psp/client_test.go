@@ -16,6 +16,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 func createProduct(ctx context.Context, c *psp.Client) error {
@@ -135,7 +136,7 @@ func TestHowLongToWait(t *testing.T) {
 			replyError(w, 429, "invalid_request_error", "rate_limit", "Too many requests")
 		})
 		client := provider.client(t)
-		_, status, asked := psp.Call(t.Context(), client, "get account", func(ctx context.Context, api *stripe.Client) (*stripe.Account, error) {
+		_, status, asked := psp.Call(t.Context(), client, "get account", func(ctx context.Context, api *calls.API) (*stripe.Account, error) {
 			return api.V1Accounts.Retrieve(ctx, nil)
 		})
 		if status != http.StatusTooManyRequests {

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/stripe/stripe-go/v85"
 
+	"github.com/tenantry/tenantry/internal/breaker"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp/charge"
@@ -225,7 +225,7 @@ func (c *Client) cause(err error) error {
 	case errors.As(err, &transport):
 		return transport // method, URL and reason
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
-		errors.Is(err, circuitbreaker.ErrOpen):
+		errors.Is(err, breaker.ErrOpen):
 		return err
 	case errors.Is(err, errNoKey), errors.Is(err, errNoID):
 		return fmt.Errorf("%w: %w", ErrRefused, err)

@@ -8,6 +8,8 @@ import (
 	"net/http"
 
 	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // write is call for a write that is harmless to repeat. It requires an idempotency key. Use
@@ -65,7 +67,7 @@ func writeOnce[T any](
 // if the write was not done.
 func Write[T any](
 	ctx context.Context, c *Client, op, key string,
-	f func(ctx context.Context, api *stripe.Client) (T, error), done func(ctx context.Context) (T, error),
+	f func(ctx context.Context, api *calls.API) (T, error), done func(ctx context.Context) (T, error),
 ) (T, error) {
 	return writeOnce(ctx, c, op, key, func(ctx context.Context) (T, error) { return f(ctx, c.api) }, done)
 }

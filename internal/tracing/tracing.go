@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -32,7 +33,11 @@ type Tracer struct {
 // configure the endpoint, the sampling and the service name. If the collector is unreachable, spans
 // are lost and a warning is logged, but requests are not delayed.
 func New(ctx context.Context, version string, log *slog.Logger) (*Tracer, error) {
-	exporter, err := otlptracehttp.New(ctx)
+	client, err := newCollector(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, fmt.Errorf("OpenTelemetry: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
@@ -30,7 +31,7 @@ type Adjustment struct {
 // Read returns the credit of a customer by currency (ISO 4217, upper case), without balances of 0. A
 // debt is negative. It returns nothing for a deleted customer.
 func (b Balances) Read(ctx context.Context, customerID string) (map[string]int64, error) {
-	customer, _, err := psp.Call(ctx, b.Client, "get balance", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
+	customer, _, err := psp.Call(ctx, b.Client, "get balance", func(ctx context.Context, api *calls.API) (*stripe.Customer, error) {
 		params := &stripe.CustomerRetrieveParams{}
 		params.AddExpand("invoice_credit_balance")
 		return api.V1Customers.Retrieve(ctx, customerID, params)
@@ -70,7 +71,7 @@ func (b Balances) Adjust(ctx context.Context, a Adjustment) error {
 	if a.Amount > 0 {
 		amount = -amount
 	}
-	_, err = psp.Write(ctx, b.Client, "adjust balance", a.Key, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+	_, err = psp.Write(ctx, b.Client, "adjust balance", a.Key, func(ctx context.Context, api *calls.API) (struct{}, error) {
 		_, err := api.V1CustomerBalanceTransactions.Create(ctx, &stripe.CustomerBalanceTransactionCreateParams{
 			Params: stripe.Params{IdempotencyKey: stripe.String(a.Key)}, Customer: stripe.String(a.CustomerID),
 			Amount: stripe.Int64(amount), Currency: stripe.String(strings.ToLower(a.Currency)),
@@ -89,7 +90,7 @@ func (b Balances) Adjust(ctx context.Context, a Adjustment) error {
 
 // IsDone reports whether the provider has made an adjustment.
 func (b Balances) IsDone(ctx context.Context, a Adjustment) (bool, error) {
-	done, _, err := psp.Call(ctx, b.Client, "list adjustments of the balance", func(ctx context.Context, api *stripe.Client) (bool, error) {
+	done, _, err := psp.Call(ctx, b.Client, "list adjustments of the balance", func(ctx context.Context, api *calls.API) (bool, error) {
 		list := api.V1CustomerBalanceTransactions.List(ctx, &stripe.CustomerBalanceTransactionListParams{
 			ListParams: stripe.ListParams{Limit: stripe.Int64(100)}, Customer: stripe.String(a.CustomerID),
 		})

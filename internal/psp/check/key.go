@@ -9,6 +9,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // Limits for the deviation of the machine's clock. Signatures of notifications are rejected from
@@ -27,7 +28,7 @@ func (c *checker) key(ctx context.Context) bool {
 	if c.Client.HasRestrictedKey() {
 		what = "a restricted key of " + c.Client.Mode() + " mode"
 	}
-	account, status, err := psp.Call(ctx, c.Client, "get account", func(ctx context.Context, api *stripe.Client) (*stripe.Account, error) {
+	account, status, err := psp.Call(ctx, c.Client, "get account", func(ctx context.Context, api *calls.API) (*stripe.Account, error) {
 		return api.V1Accounts.Retrieve(ctx, nil)
 	})
 	switch {
@@ -85,7 +86,7 @@ func (c *checker) clock(a *stripe.Account) {
 // without a write.
 type permission struct {
 	name string // as in Stripe's dashboard
-	list func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error
+	list func(ctx context.Context, api *calls.API, one stripe.ListParams) error
 }
 
 // readFirst reads the first page of a list.
@@ -93,31 +94,31 @@ func readFirst[T any](list *stripe.V1List[T]) error { return list.Err() }
 
 func permissions() []permission {
 	return []permission{
-		{"Customers", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Customers", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1Customers.List(ctx, &stripe.CustomerListParams{ListParams: one}))
 		}},
-		{"Products", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Products", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1Products.List(ctx, &stripe.ProductListParams{ListParams: one}))
 		}},
-		{"Prices", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Prices", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1Prices.List(ctx, &stripe.PriceListParams{ListParams: one}))
 		}},
-		{"Checkout Sessions", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Checkout Sessions", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{ListParams: one}))
 		}},
-		{"Subscriptions", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Subscriptions", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1Subscriptions.List(ctx, &stripe.SubscriptionListParams{ListParams: one}))
 		}},
-		{"Invoices", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Invoices", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1Invoices.List(ctx, &stripe.InvoiceListParams{ListParams: one}))
 		}},
-		{"Invoice items", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Invoice items", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1InvoiceItems.List(ctx, &stripe.InvoiceItemListParams{ListParams: one}))
 		}},
-		{"Charges and Refunds", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Charges and Refunds", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1Refunds.List(ctx, &stripe.RefundListParams{ListParams: one}))
 		}},
-		{"Payment Intents", func(ctx context.Context, api *stripe.Client, _ stripe.ListParams) error {
+		{"Payment Intents", func(ctx context.Context, api *calls.API, _ stripe.ListParams) error {
 			// Only single objects are read. A key with the permission gets the error that the object is
 			// missing.
 			_, err := api.V1PaymentIntents.Retrieve(ctx, "pi_none", nil)
@@ -126,13 +127,13 @@ func permissions() []permission {
 			}
 			return err
 		}},
-		{"Payment Methods", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Payment Methods", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1PaymentMethods.List(ctx, &stripe.PaymentMethodListParams{ListParams: one}))
 		}},
-		{"Billing Meters", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Billing Meters", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1BillingMeters.List(ctx, &stripe.BillingMeterListParams{ListParams: one}))
 		}},
-		{"Events", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
+		{"Events", func(ctx context.Context, api *calls.API, one stripe.ListParams) error {
 			return readFirst(api.V1Events.List(ctx, &stripe.EventListParams{ListParams: one}))
 		}},
 	}
@@ -142,7 +143,7 @@ func permissions() []permission {
 func (c *checker) permissions(ctx context.Context) {
 	for _, p := range permissions() {
 		name := "permission: " + p.name
-		_, status, err := psp.Call(ctx, c.Client, "list "+p.name, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+		_, status, err := psp.Call(ctx, c.Client, "list "+p.name, func(ctx context.Context, api *calls.API) (struct{}, error) {
 			return struct{}{}, p.list(ctx, api, stripe.ListParams{Limit: stripe.Int64(1)})
 		})
 		switch {

@@ -8,13 +8,14 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 const portalSettings = "Settings, Billing, Customer portal"
 
 // portal checks the settings of the billing portal.
 func (c *checker) portal(ctx context.Context) {
-	found, status, err := psp.Call(ctx, c.Client, "list portal configurations", func(ctx context.Context, api *stripe.Client) ([]*stripe.BillingPortalConfiguration, error) {
+	found, status, err := psp.Call(ctx, c.Client, "list portal configurations", func(ctx context.Context, api *calls.API) ([]*stripe.BillingPortalConfiguration, error) {
 		list := api.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{
 			ListParams: stripe.ListParams{Limit: stripe.Int64(1)}, IsDefault: stripe.Bool(true), Active: stripe.Bool(true),
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 
 // webhook checks the endpoint that sends notifications to this service.
 func (c *checker) webhook(ctx context.Context) {
-	all, status, err := psp.Call(ctx, c.Client, "list webhook endpoints", func(ctx context.Context, api *stripe.Client) ([]*stripe.WebhookEndpoint, error) {
+	all, status, err := psp.Call(ctx, c.Client, "list webhook endpoints", func(ctx context.Context, api *calls.API) ([]*stripe.WebhookEndpoint, error) {
 		var all []*stripe.WebhookEndpoint
 		list := api.V1WebhookEndpoints.List(ctx, &stripe.WebhookEndpointListParams{ListParams: stripe.ListParams{Limit: stripe.Int64(100)}})
 		for endpoint, err := range list.All(ctx) {
@@ -111,7 +112,7 @@ func (c *checker) checkUndelivered(ctx context.Context) {
 	const name = "undelivered events"
 	n, oldest := 0, time.Time{}
 	for types := range slices.Chunk(c.Types, typesMax) {
-		found, status, err := psp.Call(ctx, c.Client, "list undelivered events", func(ctx context.Context, api *stripe.Client) ([]*stripe.Event, error) {
+		found, status, err := psp.Call(ctx, c.Client, "list undelivered events", func(ctx context.Context, api *calls.API) ([]*stripe.Event, error) {
 			list := api.V1Events.List(ctx, &stripe.EventListParams{
 				ListParams:      stripe.ListParams{Limit: stripe.Int64(100)},
 				CreatedRange:    &stripe.RangeQueryParams{GreaterThanOrEqual: c.Now().Add(-retryPeriod).Unix()},

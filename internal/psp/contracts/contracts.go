@@ -8,6 +8,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // pageSize is the number of subscriptions read at once.
@@ -82,7 +83,7 @@ func (c Contracts) Create(ctx context.Context, k Params) (psp.Subscription, erro
 // customer: the customer's default, otherwise the payment method of the latest subscription that has
 // one. Otherwise it returns "".
 func (c Contracts) SavedPaymentMethod(ctx context.Context, customerID string) (string, error) {
-	id, _, err := psp.Call(ctx, c.Client, "get saved payment method", func(ctx context.Context, api *stripe.Client) (string, error) {
+	id, _, err := psp.Call(ctx, c.Client, "get saved payment method", func(ctx context.Context, api *calls.API) (string, error) {
 		customer, err := api.V1Customers.Retrieve(ctx, customerID, nil)
 		if err != nil {
 			return "", err
@@ -131,7 +132,7 @@ func (c Contracts) SetTerms(ctx context.Context, id string, t Terms, key string)
 			MissingPaymentMethod: stripe.String(stripe.SubscriptionTrialSettingsEndBehaviorMissingPaymentMethodCreateInvoice),
 		}}
 	}
-	_, err := psp.Write(ctx, c.Client, "set terms", key, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+	_, err := psp.Write(ctx, c.Client, "set terms", key, func(ctx context.Context, api *calls.API) (struct{}, error) {
 		_, err := api.V1Subscriptions.Update(ctx, id, params)
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // Types of the provider's notifications. A type that ends with a dot is a prefix. The object of
@@ -82,7 +83,7 @@ func (n Notes) Create(ctx context.Context, p Params) (Note, error) {
 	if err != nil {
 		return Note{}, err
 	}
-	note, err := psp.Write(ctx, n.Client, "create credit note", "credit-note-"+p.ID, func(ctx context.Context, api *stripe.Client) (*stripe.CreditNote, error) {
+	note, err := psp.Write(ctx, n.Client, "create credit note", "credit-note-"+p.ID, func(ctx context.Context, api *calls.API) (*stripe.CreditNote, error) {
 		return api.V1CreditNotes.Create(ctx, params)
 	}, func(ctx context.Context) (*stripe.CreditNote, error) { return n.find(ctx, p.InvoiceID, p.ID) })
 	if err != nil {
@@ -182,7 +183,7 @@ func (n Notes) List(ctx context.Context, invoiceID string) ([]Note, error) {
 
 // list returns the credit notes of an invoice, newest first.
 func (n Notes) list(ctx context.Context, invoiceID string) ([]*stripe.CreditNote, error) {
-	notes, _, err := psp.Call(ctx, n.Client, "list credit notes", func(ctx context.Context, api *stripe.Client) (all []*stripe.CreditNote, _ error) {
+	notes, _, err := psp.Call(ctx, n.Client, "list credit notes", func(ctx context.Context, api *calls.API) (all []*stripe.CreditNote, _ error) {
 		params := &stripe.CreditNoteListParams{ListParams: stripe.ListParams{Limit: stripe.Int64(notesPerPage)}, Invoice: stripe.String(invoiceID)}
 		params.AddExpand("data.refunds.refund")
 		for note, err := range api.V1CreditNotes.List(ctx, params).All(ctx) {
@@ -198,7 +199,7 @@ func (n Notes) list(ctx context.Context, invoiceID string) ([]*stripe.CreditNote
 
 // InvoiceOf returns the provider's invoice of a credit note.
 func (n Notes) InvoiceOf(ctx context.Context, noteID string) (string, error) {
-	note, _, err := psp.Call(ctx, n.Client, "get credit note", func(ctx context.Context, api *stripe.Client) (*stripe.CreditNote, error) {
+	note, _, err := psp.Call(ctx, n.Client, "get credit note", func(ctx context.Context, api *calls.API) (*stripe.CreditNote, error) {
 		return api.V1CreditNotes.Retrieve(ctx, noteID, nil)
 	})
 	if err != nil || note.Invoice == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // The statuses of a refund. A refund can fail after it succeeded
@@ -62,7 +63,7 @@ func (p Payment) Left() int64 {
 // Payments returns the payments of an invoice with their refunds. Payments outside of the provider
 // are omitted.
 func (n Notes) Payments(ctx context.Context, invoiceID string) ([]Payment, error) {
-	found, _, err := psp.Call(ctx, n.Client, "list invoice payments", func(ctx context.Context, api *stripe.Client) (all []Payment, _ error) {
+	found, _, err := psp.Call(ctx, n.Client, "list invoice payments", func(ctx context.Context, api *calls.API) (all []Payment, _ error) {
 		list := api.V1InvoicePayments.List(ctx, &stripe.InvoicePaymentListParams{Invoice: stripe.String(invoiceID), Status: stripe.String("paid")})
 		for p, err := range list.All(ctx) {
 			if err != nil {
@@ -99,7 +100,7 @@ func (n Notes) Payments(ctx context.Context, invoiceID string) ([]Payment, error
 }
 
 func (n Notes) refunds(ctx context.Context, p Payment) ([]Refund, error) {
-	raw, _, err := psp.Call(ctx, n.Client, "list refunds", func(ctx context.Context, api *stripe.Client) (all []*stripe.Refund, _ error) {
+	raw, _, err := psp.Call(ctx, n.Client, "list refunds", func(ctx context.Context, api *calls.API) (all []*stripe.Refund, _ error) {
 		params := &stripe.RefundListParams{
 			ListParams: stripe.ListParams{Limit: stripe.Int64(notesPerPage)}, PaymentIntent: orNil(p.intent), Charge: orNil(p.charge),
 		}
@@ -139,7 +140,7 @@ func (n Notes) Refund(ctx context.Context, p Payment, amount int64, key string) 
 	if err != nil {
 		return Refund{}, err
 	}
-	return psp.Write(ctx, n.Client, "refund", "refund-"+key, func(ctx context.Context, api *stripe.Client) (Refund, error) {
+	return psp.Write(ctx, n.Client, "refund", "refund-"+key, func(ctx context.Context, api *calls.API) (Refund, error) {
 		r, err := api.V1Refunds.Create(ctx, &stripe.RefundCreateParams{
 			Params:        stripe.Params{IdempotencyKey: stripe.String("refund-" + key)},
 			PaymentIntent: orNil(p.intent), Charge: orNil(p.charge), Amount: &cents, Metadata: map[string]string{metaID: key},
@@ -164,7 +165,7 @@ func (n Notes) Refund(ctx context.Context, p Payment, amount int64, key string) 
 
 // ChargeOf returns the charge of a refund.
 func (n Notes) ChargeOf(ctx context.Context, refundID string) (string, error) {
-	r, _, err := psp.Call(ctx, n.Client, "get refund", func(ctx context.Context, api *stripe.Client) (*stripe.Refund, error) {
+	r, _, err := psp.Call(ctx, n.Client, "get refund", func(ctx context.Context, api *calls.API) (*stripe.Refund, error) {
 		return api.V1Refunds.Retrieve(ctx, refundID, nil)
 	})
 	if err != nil || r.Charge == nil {
@@ -175,13 +176,13 @@ func (n Notes) ChargeOf(ctx context.Context, refundID string) (string, error) {
 
 // InvoicesOf returns the invoices that a charge has paid.
 func (n Notes) InvoicesOf(ctx context.Context, chargeID string) ([]string, error) {
-	ch, _, err := psp.Call(ctx, n.Client, "get charge", func(ctx context.Context, api *stripe.Client) (*stripe.Charge, error) {
+	ch, _, err := psp.Call(ctx, n.Client, "get charge", func(ctx context.Context, api *calls.API) (*stripe.Charge, error) {
 		return api.V1Charges.Retrieve(ctx, chargeID, nil)
 	})
 	if err != nil || ch.PaymentIntent == nil {
 		return nil, err
 	}
-	invoices, _, err := psp.Call(ctx, n.Client, "list invoices of a payment", func(ctx context.Context, api *stripe.Client) (found []string, _ error) {
+	invoices, _, err := psp.Call(ctx, n.Client, "list invoices of a payment", func(ctx context.Context, api *calls.API) (found []string, _ error) {
 		params := &stripe.InvoicePaymentListParams{Payment: &stripe.InvoicePaymentListPaymentParams{
 			Type: stripe.String("payment_intent"), PaymentIntent: stripe.String(ch.PaymentIntent.ID),
 		}}

@@ -11,6 +11,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // The events about usage that the provider accepted and later found invalid. They are thin events:
@@ -32,7 +33,7 @@ type UsageError struct {
 // UsageErrors reads the report of an EventErrors or EventNoMeter event. The report only contains
 // samples. total is the number of invalid reports.
 func (r Reader) UsageErrors(ctx context.Context, eventID string) (samples []UsageError, total int, err error) {
-	found, _, err := psp.Call(ctx, r.Client, "get usage errors", func(ctx context.Context, api *stripe.Client) (usageErrors, error) {
+	found, _, err := psp.Call(ctx, r.Client, "get usage errors", func(ctx context.Context, api *calls.API) (usageErrors, error) {
 		e, err := api.V2CoreEvents.Retrieve(ctx, eventID, nil)
 		if err != nil {
 			return usageErrors{}, convertToV1(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // Items reads and creates invoice items.
@@ -59,7 +60,7 @@ func (i Items) ChargeUnpaid(ctx context.Context, sub psp.Subscription, since tim
 		Metadata:    map[string]string{psp.MetaUnpaid: sub.ItemID},
 		Period:      &stripe.InvoiceItemCreatePeriodParams{Start: stripe.Int64(since.Unix()), End: stripe.Int64(sub.PeriodEnd.Unix())},
 	}
-	_, err = psp.Write(ctx, i.Client, "charge an unpaid credit", key, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+	_, err = psp.Write(ctx, i.Client, "charge an unpaid credit", key, func(ctx context.Context, api *calls.API) (struct{}, error) {
 		_, err := api.V1InvoiceItems.Create(ctx, params)
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {
@@ -89,7 +90,7 @@ func (i Item) Line() psp.InvoiceLine {
 // InvoiceOf returns the invoice that contains an item, or "" while the item is pending. It returns
 // psp.ErrNotFound if the item no longer exists.
 func (i Items) InvoiceOf(ctx context.Context, id string) (string, error) {
-	item, _, err := psp.Call(ctx, i.Client, "get invoice item", func(ctx context.Context, api *stripe.Client) (*stripe.InvoiceItem, error) {
+	item, _, err := psp.Call(ctx, i.Client, "get invoice item", func(ctx context.Context, api *calls.API) (*stripe.InvoiceItem, error) {
 		return api.V1InvoiceItems.Retrieve(ctx, id, nil)
 	})
 	if err != nil || item.Invoice == nil {
@@ -155,7 +156,7 @@ func (i Items) recreateItem(ctx context.Context, item Item, since time.Time) err
 	} else if p := old.Pricing; p != nil && p.PriceDetails != nil && p.PriceDetails.Price != nil {
 		params.Metadata[psp.MetaPrice] = p.PriceDetails.Price.ID
 	}
-	_, err := psp.Write(ctx, i.Client, "make invoice item again", *params.IdempotencyKey, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+	_, err := psp.Write(ctx, i.Client, "make invoice item again", *params.IdempotencyKey, func(ctx context.Context, api *calls.API) (struct{}, error) {
 		_, err := api.V1InvoiceItems.Create(ctx, params)
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {
@@ -182,7 +183,7 @@ func (i Items) listReplaced(ctx context.Context, customerID string, since time.T
 }
 
 func (i Items) list(ctx context.Context, op string, params *stripe.InvoiceItemListParams) ([]Item, error) {
-	all, _, err := psp.Call(ctx, i.Client, op, func(ctx context.Context, api *stripe.Client) (all []Item, _ error) {
+	all, _, err := psp.Call(ctx, i.Client, op, func(ctx context.Context, api *calls.API) (all []Item, _ error) {
 		params := *params
 		params.Limit = stripe.Int64(100)
 		for item, err := range api.V1InvoiceItems.List(ctx, &params).All(ctx) {

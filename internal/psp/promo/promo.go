@@ -9,6 +9,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // maxName is the number of characters of a coupon's name that the provider accepts.
@@ -70,7 +71,7 @@ func (c Codes) Create(ctx context.Context, p Params, isStale func(ctx context.Co
 
 func (c Codes) createCode(ctx context.Context, p Params) (string, error) {
 	key := p.CouponID + "-code"
-	return psp.Write(ctx, c.Client, "create promotion code", key, func(ctx context.Context, api *stripe.Client) (string, error) {
+	return psp.Write(ctx, c.Client, "create promotion code", key, func(ctx context.Context, api *calls.API) (string, error) {
 		code, err := api.V1PromotionCodes.Create(ctx, &stripe.PromotionCodeCreateParams{
 			Params: stripe.Params{IdempotencyKey: stripe.String(key)}, Code: stripe.String(p.Code),
 			Promotion: &stripe.PromotionCodeCreatePromotionParams{Type: stripe.String("coupon"), Coupon: stripe.String(p.CouponID)},
@@ -92,7 +93,7 @@ func (c Codes) createCode(ctx context.Context, p Params) (string, error) {
 }
 
 func (c Codes) list(ctx context.Context, params *stripe.PromotionCodeListParams) ([]*stripe.PromotionCode, error) {
-	found, _, err := psp.Call(ctx, c.Client, "list promotion codes", func(ctx context.Context, api *stripe.Client) ([]*stripe.PromotionCode, error) {
+	found, _, err := psp.Call(ctx, c.Client, "list promotion codes", func(ctx context.Context, api *calls.API) ([]*stripe.PromotionCode, error) {
 		list := api.V1PromotionCodes.List(ctx, params)
 		return list.Data(), list.Err()
 	})
@@ -105,14 +106,14 @@ func (c Codes) createCoupon(ctx context.Context, p Params) error {
 	if err != nil {
 		return err
 	}
-	_, err = psp.Write(ctx, c.Client, "create coupon", p.CouponID, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+	_, err = psp.Write(ctx, c.Client, "create coupon", p.CouponID, func(ctx context.Context, api *calls.API) (struct{}, error) {
 		_, err := api.V1Coupons.Create(ctx, params)
 		if e, ok := errors.AsType[*stripe.Error](err); ok && e.Code == stripe.ErrorCodeResourceAlreadyExists {
 			err = nil
 		}
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {
-		_, status, err := psp.Call(ctx, c.Client, "get coupon", func(ctx context.Context, api *stripe.Client) (*stripe.Coupon, error) {
+		_, status, err := psp.Call(ctx, c.Client, "get coupon", func(ctx context.Context, api *calls.API) (*stripe.Coupon, error) {
 			return api.V1Coupons.Retrieve(ctx, p.CouponID, nil)
 		})
 		if status == notFound {
@@ -165,7 +166,7 @@ func shorten(name string) string {
 // Deactivate deactivates a promotion code, so that its code can be used again. It is idempotent.
 func (c Codes) Deactivate(ctx context.Context, id string) error {
 	key := "deactivate-" + id
-	_, err := psp.Write(ctx, c.Client, "deactivate promotion code", key, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+	_, err := psp.Write(ctx, c.Client, "deactivate promotion code", key, func(ctx context.Context, api *calls.API) (struct{}, error) {
 		_, err := api.V1PromotionCodes.Update(ctx, id, &stripe.PromotionCodeUpdateParams{
 			Params: stripe.Params{IdempotencyKey: stripe.String(key)}, Active: stripe.Bool(false),
 		})
@@ -208,7 +209,7 @@ func (c Codes) Set(ctx context.Context, subscriptionID string, s Setting, key st
 	default:
 		params.Discounts = []*stripe.SubscriptionUpdateDiscountParams{{PromotionCode: stripe.String(s.PromotionCodeID)}}
 	}
-	_, err := psp.Write(ctx, c.Client, "set discount", key, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+	_, err := psp.Write(ctx, c.Client, "set discount", key, func(ctx context.Context, api *calls.API) (struct{}, error) {
 		_, err := api.V1Subscriptions.Update(ctx, subscriptionID, params)
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // maxName is the number of characters of a product's name that the provider accepts.
@@ -88,7 +89,7 @@ func (s Sales) Open(ctx context.Context, p Params) (Sale, error) {
 	if p.Locale != "" {
 		params.Locale = stripe.String(p.Locale)
 	}
-	return psp.Write(ctx, s.Client, "create checkout of a payment", p.Key, func(ctx context.Context, api *stripe.Client) (Sale, error) {
+	return psp.Write(ctx, s.Client, "create checkout of a payment", p.Key, func(ctx context.Context, api *calls.API) (Sale, error) {
 		session, err := api.V1CheckoutSessions.Create(ctx, params)
 		if err != nil {
 			return Sale{}, err
@@ -100,7 +101,7 @@ func (s Sales) Open(ctx context.Context, p Params) (Sale, error) {
 // find looks for an open session of the same sale, which the metadata identifies, among the
 // customer's newest ones. Without one it returns psp.ErrNotDone.
 func (s Sales) find(ctx context.Context, p Params) (Sale, error) {
-	open, _, err := psp.Call(ctx, s.Client, "find checkout of a payment", func(ctx context.Context, api *stripe.Client) ([]*stripe.CheckoutSession, error) {
+	open, _, err := psp.Call(ctx, s.Client, "find checkout of a payment", func(ctx context.Context, api *calls.API) ([]*stripe.CheckoutSession, error) {
 		list := api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{
 			ListParams: stripe.ListParams{Limit: stripe.Int64(newestSessions)}, Customer: stripe.String(p.CustomerID),
 			Status: stripe.String(stripe.CheckoutSessionStatusOpen),
@@ -120,7 +121,7 @@ func (s Sales) find(ctx context.Context, p Params) (Sale, error) {
 
 // Get returns a sale, or psp.ErrNotFound.
 func (s Sales) Get(ctx context.Context, sessionID string) (Sale, error) {
-	session, _, err := psp.Call(ctx, s.Client, "get checkout of a payment", func(ctx context.Context, api *stripe.Client) (*stripe.CheckoutSession, error) {
+	session, _, err := psp.Call(ctx, s.Client, "get checkout of a payment", func(ctx context.Context, api *calls.API) (*stripe.CheckoutSession, error) {
 		params := &stripe.CheckoutSessionRetrieveParams{}
 		params.AddExpand("invoice")
 		params.AddExpand("payment_intent.latest_charge")
@@ -135,7 +136,7 @@ func (s Sales) Get(ctx context.Context, sessionID string) (Sale, error) {
 // Refunded returns the metadata of the sale that a charge paid, and whether the whole payment was
 // refunded.
 func (s Sales) Refunded(ctx context.Context, chargeID string) (metadata map[string]string, whole bool, err error) {
-	ch, _, err := psp.Call(ctx, s.Client, "get refunded charge", func(ctx context.Context, api *stripe.Client) (*stripe.Charge, error) {
+	ch, _, err := psp.Call(ctx, s.Client, "get refunded charge", func(ctx context.Context, api *calls.API) (*stripe.Charge, error) {
 		params := &stripe.ChargeRetrieveParams{}
 		params.AddExpand("payment_intent")
 		return api.V1Charges.Retrieve(ctx, chargeID, params)

@@ -13,6 +13,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 	"github.com/tenantry/tenantry/internal/psp/contracts"
 )
 
@@ -72,7 +73,7 @@ func (s Schedules) Set(ctx context.Context, subscriptionID string, n Next, key s
 	}
 	key = fmt.Sprintf("%s-%x", key, sha256.Sum256(text))[:len(key)+17]
 	params.IdempotencyKey = stripe.String(key)
-	_, err = psp.Write(ctx, s.Client, "schedule change", key, func(ctx context.Context, api *stripe.Client) (*stripe.SubscriptionSchedule, error) {
+	_, err = psp.Write(ctx, s.Client, "schedule change", key, func(ctx context.Context, api *calls.API) (*stripe.SubscriptionSchedule, error) {
 		return api.V1SubscriptionSchedules.Update(ctx, managed.ID, params)
 	}, notDone)
 	return err
@@ -88,7 +89,7 @@ func (s Schedules) Release(ctx context.Context, subscriptionID, key string) erro
 	if err != nil || sub.Schedule == nil {
 		return err
 	}
-	_, err = psp.Write(ctx, s.Client, "release schedule", key, func(ctx context.Context, api *stripe.Client) (*stripe.SubscriptionSchedule, error) {
+	_, err = psp.Write(ctx, s.Client, "release schedule", key, func(ctx context.Context, api *calls.API) (*stripe.SubscriptionSchedule, error) {
 		return api.V1SubscriptionSchedules.Release(ctx, sub.Schedule.ID, &stripe.SubscriptionScheduleReleaseParams{
 			Params: stripe.Params{IdempotencyKey: stripe.String(key)},
 		})
@@ -104,7 +105,7 @@ func (s Schedules) Release(ctx context.Context, subscriptionID, key string) erro
 
 // read returns a subscription with its schedule.
 func (s Schedules) read(ctx context.Context, id string) (*stripe.Subscription, error) {
-	sub, _, err := psp.Call(ctx, s.Client, "get subscription", func(ctx context.Context, api *stripe.Client) (*stripe.Subscription, error) {
+	sub, _, err := psp.Call(ctx, s.Client, "get subscription", func(ctx context.Context, api *calls.API) (*stripe.Subscription, error) {
 		params := &stripe.SubscriptionRetrieveParams{}
 		params.AddExpand("schedule")
 		return api.V1Subscriptions.Retrieve(ctx, id, params)
@@ -113,7 +114,7 @@ func (s Schedules) read(ctx context.Context, id string) (*stripe.Subscription, e
 }
 
 func (s Schedules) create(ctx context.Context, subscriptionID, key string) (*stripe.SubscriptionSchedule, error) {
-	return psp.Write(ctx, s.Client, "create schedule", key, func(ctx context.Context, api *stripe.Client) (*stripe.SubscriptionSchedule, error) {
+	return psp.Write(ctx, s.Client, "create schedule", key, func(ctx context.Context, api *calls.API) (*stripe.SubscriptionSchedule, error) {
 		return api.V1SubscriptionSchedules.Create(ctx, &stripe.SubscriptionScheduleCreateParams{
 			Params: stripe.Params{IdempotencyKey: stripe.String(key)}, FromSubscription: stripe.String(subscriptionID),
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // The types of tax IDs.
@@ -46,7 +47,7 @@ type Registry struct{ *psp.Client }
 // CreateTaxID registers a tax ID of a customer. If the provider rejects its format, the result has
 // an empty ID and the status StatusUnverified.
 func (r Registry) CreateTaxID(ctx context.Context, p Params) (TaxID, error) {
-	return psp.Write(ctx, r.Client, "create tax ID", p.Key, func(ctx context.Context, api *stripe.Client) (TaxID, error) {
+	return psp.Write(ctx, r.Client, "create tax ID", p.Key, func(ctx context.Context, api *calls.API) (TaxID, error) {
 		id, err := api.V1TaxIDs.Create(ctx, &stripe.TaxIDCreateParams{
 			Params: stripe.Params{IdempotencyKey: stripe.String(p.Key)}, Customer: stripe.String(p.CustomerID),
 			Type: stripe.String(p.Type), Value: stripe.String(p.Value),
@@ -63,7 +64,7 @@ func (r Registry) CreateTaxID(ctx context.Context, p Params) (TaxID, error) {
 
 // findTaxID returns the customer's tax ID with the type and value, or psp.ErrNotDone.
 func (r Registry) findTaxID(ctx context.Context, p Params) (TaxID, error) {
-	found, _, err := psp.Call(ctx, r.Client, "find tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
+	found, _, err := psp.Call(ctx, r.Client, "find tax ID", func(ctx context.Context, api *calls.API) (*stripe.TaxID, error) {
 		for id, err := range api.V1TaxIDs.List(ctx, &stripe.TaxIDListParams{Customer: stripe.String(p.CustomerID)}).All(ctx) {
 			if err != nil || string(id.Type) == p.Type && id.Value == p.Value {
 				return id, err
@@ -82,7 +83,7 @@ func (r Registry) findTaxID(ctx context.Context, p Params) (TaxID, error) {
 
 // GetTaxID returns a tax ID of a customer, or psp.ErrNotFound.
 func (r Registry) GetTaxID(ctx context.Context, customerID, id string) (TaxID, error) {
-	found, _, err := psp.Call(ctx, r.Client, "get tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
+	found, _, err := psp.Call(ctx, r.Client, "get tax ID", func(ctx context.Context, api *calls.API) (*stripe.TaxID, error) {
 		return api.V1TaxIDs.Retrieve(ctx, id, &stripe.TaxIDRetrieveParams{Customer: stripe.String(customerID)})
 	})
 	if err != nil {
@@ -94,7 +95,7 @@ func (r Registry) GetTaxID(ctx context.Context, customerID, id string) (TaxID, e
 // DeleteTaxID deletes a tax ID of a customer if it exists. The provider accepts no idempotency key
 // for deletions: a second one finds nothing.
 func (r Registry) DeleteTaxID(ctx context.Context, customerID, id string) error {
-	_, _, err := psp.Call(ctx, r.Client, "delete tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
+	_, _, err := psp.Call(ctx, r.Client, "delete tax ID", func(ctx context.Context, api *calls.API) (*stripe.TaxID, error) {
 		return api.V1TaxIDs.Delete(ctx, id, &stripe.TaxIDDeleteParams{Customer: stripe.String(customerID)})
 	})
 	if errors.Is(err, psp.ErrNotFound) {
@@ -105,7 +106,7 @@ func (r Registry) DeleteTaxID(ctx context.Context, customerID, id string) error 
 
 // CustomerTaxExempt returns the tax exemption status of a customer.
 func (r Registry) CustomerTaxExempt(ctx context.Context, id string) (string, error) {
-	customer, _, err := psp.Call(ctx, r.Client, "get customer", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
+	customer, _, err := psp.Call(ctx, r.Client, "get customer", func(ctx context.Context, api *calls.API) (*stripe.Customer, error) {
 		return api.V1Customers.Retrieve(ctx, id, nil)
 	})
 	if err != nil {

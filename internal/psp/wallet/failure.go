@@ -9,6 +9,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // CodeConfirm is the code of a payment that waits for the payer's confirmation at the bank.
@@ -32,7 +33,7 @@ func (w Wallet) Failed(ctx context.Context, in psp.Invoice) (Failure, error) {
 	if in.Status != "open" || in.PaymentIntentID == "" || in.Attempts == 0 {
 		return Failure{}, nil
 	}
-	pi, _, err := psp.Call(ctx, w.Client, "get failed payment", func(ctx context.Context, api *stripe.Client) (*stripe.PaymentIntent, error) {
+	pi, _, err := psp.Call(ctx, w.Client, "get failed payment", func(ctx context.Context, api *calls.API) (*stripe.PaymentIntent, error) {
 		params := &stripe.PaymentIntentRetrieveParams{}
 		params.AddExpand("latest_charge")
 		return api.V1PaymentIntents.Retrieve(ctx, in.PaymentIntentID, params)

@@ -10,6 +10,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
 // readTime limits a read that a user waits for.
@@ -53,7 +54,7 @@ func (w Wallet) Default(ctx context.Context, customerID, subscriptionID string) 
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	if subscriptionID != "" {
-		sub, _, err := psp.Call(ctx, w.Client, "get payment method", func(ctx context.Context, api *stripe.Client) (*stripe.Subscription, error) {
+		sub, _, err := psp.Call(ctx, w.Client, "get payment method", func(ctx context.Context, api *calls.API) (*stripe.Subscription, error) {
 			params := &stripe.SubscriptionRetrieveParams{}
 			params.AddExpand("default_payment_method")
 			return api.V1Subscriptions.Retrieve(ctx, subscriptionID, params)
@@ -66,7 +67,7 @@ func (w Wallet) Default(ctx context.Context, customerID, subscriptionID string) 
 			return newMethod(sub.DefaultPaymentMethod), true, nil
 		}
 	}
-	customer, _, err := psp.Call(ctx, w.Client, "get payment method", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
+	customer, _, err := psp.Call(ctx, w.Client, "get payment method", func(ctx context.Context, api *calls.API) (*stripe.Customer, error) {
 		params := &stripe.CustomerRetrieveParams{}
 		params.AddExpand("invoice_settings.default_payment_method")
 		return api.V1Customers.Retrieve(ctx, customerID, params)
