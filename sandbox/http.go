@@ -44,8 +44,13 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	}
 	mux.HandleFunc("GET /sandbox/dns", w.DNS().show)
 	mux.HandleFunc("PUT /sandbox/dns", w.DNS().replace)
-	mux.Handle("/sandbox/mail", w.mailbox.Handler())
-	mux.Handle("/sandbox/mail/", w.mailbox.Handler())
+	mails := w.mailbox.Handler()
+	mux.Handle("/sandbox/mail", mails)
+	mux.Handle("/sandbox/mail/", mails)
+	if g := w.access.Mails; len(g.Kinds) > 0 {
+		g.Clock = w.time.clock
+		g.Register(mux)
+	}
 	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/invoices/", "/sandbox/chaos", "/sandbox/dashboard", "/sandbox/dashboard/"} {
 		mux.Handle(own, provider)
 	}

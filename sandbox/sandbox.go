@@ -61,7 +61,9 @@ type Access struct {
 	Codes func(ctx context.Context) ([]TOTPCode, error)
 	// BeforeMove is called before a request moves the clock by d. It can be nil.
 	BeforeMove func(r *http.Request, d time.Duration) error
-	Elements   bool // whether the service has the web components
+	// Mails shows samples of the service's mails. Without kinds there is no page.
+	Mails    mailbox.Gallery
+	Elements bool // whether the service has the web components
 }
 
 // Show makes the pages show the provider's connection settings and scheduled actions. Call it

@@ -16,7 +16,9 @@ import (
 	parts "github.com/tenantry/tenantry/clients/elements"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/psp/compare"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -116,6 +118,7 @@ func newSandboxed(
 			// Otherwise the move would expire the session, and concurrent requests would end it.
 			return svc.accounts.ExtendSession(r.Context(), svc.api.Session(r), d)
 		},
+		Mails:    mailGallery(svc.letters),
 		Elements: parts.Included,
 	})
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake(); svc.hooks.Wake() })
@@ -159,6 +162,18 @@ func sandboxBrand(s settings.Settings) theme.Brand {
 		Name: b.Name, Logo: b.Logo.Address(strings.TrimSuffix(s.PublicURL.String(), "/")), Accent: b.Accent,
 		SupportEmail: b.SupportEmail, TermsURL: b.TermsURL, PrivacyURL: b.PrivacyURL,
 	}
+}
+
+// mailGallery returns the samples of the service's mails.
+func mailGallery(l *letters.Letters) mailbox.Gallery {
+	g := mailbox.Gallery{Locales: i18n.Locales(), Render: func(ctx context.Context, name, locale, values string) (mailbox.Message, error) {
+		m, err := l.Sample(ctx, name, locale, values)
+		return mailbox.Message{To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML}, err
+	}}
+	for _, m := range letters.Mails() {
+		g.Kinds = append(g.Kinds, mailbox.Kind{Name: m.Name, About: m.About})
+	}
+	return g
 }
 
 // sandboxEnvironment returns an environment in which the sandbox replaces all external services.

@@ -47,6 +47,7 @@ func (s *Service) mailFailure(ctx context.Context, tenantID uuid.UUID, in psp.In
 		return s.deps.Letters.PaymentFailed(ctx, locale, *to, letters.PaymentFailed{
 			Tenant: t.Name, Plan: i18n.Pick(plan, locale), MinorUnits: units,
 			Amount: money.Money{AmountCents: in.AmountDue, Currency: in.Currency}, PaymentURL: in.Action.URL,
+			IsUnconfirmed: in.Action.Type == money.ActionConfirm,
 		})
 	})
 }

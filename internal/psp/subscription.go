@@ -46,6 +46,8 @@ type Subscription struct {
 	CancelAtPeriodEnd bool
 	CanceledAt        *time.Time // when the cancellation was requested
 	EndedAt           *time.Time // when it ended, or nil
+	// The provider's reason for the end, if it states one: a request, or failed payments.
+	CanceledByRequest, CanceledForPayment bool
 	// IsSent means that invoices are sent to the customer instead of being charged. They are due
 	// after DaysUntilDue.
 	IsSent          bool
@@ -324,6 +326,7 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 	if s.CancelAtPeriodEnd && sub.CancelAt == nil {
 		sub.CancelAt = &sub.PeriodEnd
 	}
+	sub.setCancelReason(s.CancellationDetails)
 	if s.Customer != nil {
 		sub.CustomerID = s.Customer.ID
 	}
@@ -343,6 +346,14 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 	sub.Pending = newPendingChange(s.PendingUpdate, units)
 	sub.setSchedule(s.Schedule, units)
 	return sub, nil
+}
+
+func (s *Subscription) setCancelReason(d *stripe.SubscriptionCancellationDetails) {
+	if d == nil {
+		return
+	}
+	s.CanceledByRequest = d.Reason == stripe.SubscriptionCancellationDetailsReasonCancellationRequested
+	s.CanceledForPayment = d.Reason == stripe.SubscriptionCancellationDetailsReasonPaymentFailed
 }
 
 // newPendingChange returns a change that waits for its payment, or nil.

@@ -24,7 +24,7 @@ type BrandFlags struct {
 	TermsURL      string `env:"TENANTRY_TERMS_URL" placeholder:"URL" help:"URL of the terms of service, in the footer of emails. Default: none."`
 	PrivacyURL    string `env:"TENANTRY_PRIVACY_URL" placeholder:"URL" help:"URL of the privacy policy, in the footer of emails. Default: none."`
 	Locales       string `env:"TENANTRY_LOCALES" placeholder:"LOCALE,…" help:"Languages for customers: en, fr, es, it. Must include en, the fallback for catalog texts. Default: all."`
-	OptionalMails string `env:"TENANTRY_OPTIONAL_MAILS" placeholder:"MAIL,…" help:"Optional emails to send: welcome (to new users), receipt (for paid invoices), card_expires, renewal_reminder (for cycles of six months or more), last_attempt (before the last attempt to collect an invoice), new_login (after a login from a new browser or network), or none. Default: new_login for serve, all for dev."`
+	OptionalMails string `env:"TENANTRY_OPTIONAL_MAILS" placeholder:"MAIL,…" help:"Optional emails to send: welcome (to new users), receipt (for paid invoices), card_expires, renewal_reminder (for cycles of six months or more), last_attempt (before the last attempt to collect an invoice), new_login (after a login from a new browser or network), subscription_started, plan_changed, subscription_canceled, subscription_ended (after failed payments), or none. Default: new_login and the last four for serve, all for dev."`
 	Templates     string `env:"TENANTRY_TEMPLATES" placeholder:"DIR" help:"Folder with custom email templates: {locale}/{mail}.html, .txt and .subject. See tenantry mail list. Default: built-in templates."`
 }
 

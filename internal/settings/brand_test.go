@@ -139,11 +139,11 @@ func TestOptionalMailsAreParsed(t *testing.T) {
 			t.Errorf("%q: %v %s", value, err, diff)
 		}
 	}
-	if got, _ := (settings.ServeFlags{}).Settings(env(nil)); !slices.Equal(got.OptionalMails, []string{"new_login"}) {
+	if got, _ := (settings.ServeFlags{}).Settings(env(nil)); !slices.Equal(got.OptionalMails, letters.DefaultOptionalMails()) {
 		t.Errorf("serve sends %v without a setting", got.OptionalMails)
 	}
 	_, err := settings.DevFlags{BrandFlags: settings.BrandFlags{OptionalMails: "welcome,invitation"}}.Settings(env(nil))
-	if err == nil || !strings.Contains(err.Error(), `TENANTRY_OPTIONAL_MAILS: "invitation" is not an optional email; optional emails: welcome, receipt, new_login, card_expires, renewal_reminder, last_attempt`) {
+	if err == nil || !strings.Contains(err.Error(), `TENANTRY_OPTIONAL_MAILS: "invitation" is not an optional email; optional emails: welcome, receipt, new_login, subscription_started, plan_changed, subscription_canceled, subscription_ended, card_expires, renewal_reminder, last_attempt`) {
 		t.Error(err)
 	}
 }

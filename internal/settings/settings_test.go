@@ -93,7 +93,7 @@ func TestSettingsAreParsed(t *testing.T) {
 	}
 	got.PublicURL, got.FrontendURL = nil, nil
 	want := settings.Settings{
-		OptionalMails: []string{"new_login"},
+		OptionalMails: letters.DefaultOptionalMails(),
 		Addr:          ":0", Data: data, DatabaseURL: "postgres://u:p@db/tenantry", DatabaseConns: 40,
 		FirstPartyHosts: []string{"example.com", "www.example.com:8443"}, CookieDomain: "example.com",
 		TrustedProxies: []netip.Prefix{

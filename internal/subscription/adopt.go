@@ -137,6 +137,9 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 		return err
 	}
 	if a.isBought() && next.Status.IsRunning() {
+		if err := s.mailStart(ctx, next); err != nil {
+			return err
+		}
 		if err := s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency); err != nil {
 			return err
 		}

@@ -124,7 +124,10 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 		if reopens {
 			return nil // nothing was stored
 		}
-		return s.publishChange(ctx, known, next)
+		if err := s.publishChange(ctx, known, next); err != nil {
+			return err
+		}
+		return s.mailChange(ctx, known, next, remote)
 	})
 }
 

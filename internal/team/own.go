@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -141,6 +142,26 @@ func (s *Service) swapOwner(ctx context.Context, tenantID uuid.UUID, former, nex
 			return err
 		}
 	}
+	for _, m := range []Member{next, former} {
+		if err := s.mailTransfer(ctx, tenantID, m, former, next); err != nil {
+			return err
+		}
+	}
 	return s.record(ctx, tenantID, "tenant.ownership_transferred", "tenant", tenantID.String(),
 		map[string]any{"owner_id": former.UserID, "role": next.Role}, map[string]any{"owner_id": next.UserID, "former_owner_role": Admin})
+}
+
+// mailTransfer notifies the new or the previous owner of a transfer.
+func (s *Service) mailTransfer(ctx context.Context, tenantID uuid.UUID, to, former, next Member) error {
+	t, err := s.deps.Tenants.Get(ctx, tenantID)
+	if err != nil {
+		return err
+	}
+	locale, err := s.locale(ctx, tenantID, to.Email)
+	if err != nil {
+		return err
+	}
+	return s.deps.Letters.OwnershipTransferred(ctx, locale, to.Email, letters.OwnershipTransferred{
+		Name: to.Name, Tenant: t.Name, Owner: next.Name, Former: former.Name,
+	})
 }

@@ -63,9 +63,10 @@ type seatBilling interface {
 	SeatFreed(ctx context.Context, tenantID uuid.UUID) error
 }
 
-// Letters sends the mail of an invitation, in the transaction of ctx.
+// Letters sends mails, in the transaction of ctx.
 type Letters interface {
 	Invitation(ctx context.Context, locale, to string, i letters.Invitation) error
+	OwnershipTransferred(ctx context.Context, locale, to string, o letters.OwnershipTransferred) error
 }
 
 // Audit records changes in the audit trail.

@@ -104,11 +104,16 @@ func (b *Mailbox) showHTML(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	writeFramed(w)
+	_, _ = io.WriteString(w, strings.Replace(m.HTML, "<head>", `<head><base target="_blank">`, 1))
+}
+
+// writeFramed writes the header of a mail's HTML, which is shown in a frame.
+func writeFramed(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", mailPolicy)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = io.WriteString(w, strings.Replace(m.HTML, "<head>", `<head><base target="_blank">`, 1))
 }
 
 // jsonMessage is the JSON form of a message.

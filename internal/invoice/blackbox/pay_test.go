@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,16 @@ func TestConfirmInvoice(t *testing.T) {
 		plan := k.CreatePricedPlan(k.CreateProduct("life"), "plain", map[string]int{"EUR": 2000})
 		c, path := owes(s, "ada", plan, apptest.CardConfirms)
 		page := wantAction(s.Call("GET", path, c.Token, nil).Want(200), "data.payment_action", "confirm")
+		mailed := func(subject string) bool {
+			return slices.ContainsFunc(s.Mails("billing@example.com"), func(m map[string]any) bool {
+				return m["subject"] == subject && strings.Contains(m["text"].(string), page)
+			})
+		}
+		const confirm, failed = "Confirm the payment for the “Plan plain” plan", "Payment failed for the “Plan plain” plan"
+		apptest.Eventually(t, "the mail", func() bool { return mailed(confirm) })
+		if mailed(failed) {
+			t.Error("the payment is announced as failed")
+		}
 		again := s.Call("POST", path+"/pay", c.Token, nil)
 		again.WantRefused(422, "payment_failed")
 		wantAction(again, "payment_action", "confirm")
@@ -117,6 +128,7 @@ func TestConfirmInvoice(t *testing.T) {
 		refusal.Set("authentication", "refused")
 		s.Submit(page, refusal).Want(402)
 		s.AwaitNotifications()
+		apptest.Eventually(t, "the mail after the refusal", func() bool { return mailed(failed) })
 		wantAction(s.Call("GET", path, c.Token, nil).Want(200), "data.payment_action", "pay")
 		s.Call("POST", path+"/pay", c.Token, nil).WantRefused(422, "payment_failed")
 		wantAction(s.Call("GET", path, c.Token, nil).Want(200), "data.payment_action", "confirm")

@@ -53,17 +53,23 @@ type PaymentFailed struct {
 	MinorUnits int // decimals of the amount's currency: 0, 2 or 3
 	// PaymentURL is the page to confirm or make the payment; can be empty.
 	PaymentURL string
+	// IsUnconfirmed means that the payment only lacks the payer's confirmation.
+	IsUnconfirmed bool
 }
 
-// PaymentFailed sends a mail that a payment for a subscription failed.
+// PaymentFailed sends a mail that a payment for a subscription failed or has to be confirmed.
 func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p PaymentFailed) error {
 	in := l.locale(locale)
-	return l.send(ctx, in, letter{
+	m := letter{
 		key: "payment_failed", to: to, link: cmp.Or(p.PaymentURL, l.pages().PageURL(frontend.Billing)), paying: p.PaymentURL != "",
 		ours:   map[string]string{"amount": in.Money(p.Amount, p.MinorUnits)},
 		admins: map[string]string{"plan": p.Plan},
 		theirs: map[string]string{"tenant": p.Tenant},
-	})
+	}
+	if p.IsUnconfirmed {
+		m.key, m.paying = "confirm_payment", false
+	}
+	return l.send(ctx, in, m)
 }
 
 // TrialEnds is the content of the mail about the end of a trial.

@@ -36,8 +36,8 @@ func TestFootOfMails(t *testing.T) {
 		}
 		const said = "This message was sent automatically by Tenantry."
 		_, text, _ := strings.Cut(got.Text, "\n-- \n")
-		_, html, _ := strings.Cut(got.HTML, "<footer>")
-		if diff := cmp.Diff([]string{said + c.text + "\n", said + c.html + "</footer>\n</body>\n</html>\n"}, []string{text, html}); diff != "" {
+		_, html, _ := strings.Cut(got.HTML, `<div class="foot">`)
+		if diff := cmp.Diff([]string{said + c.text + "\n", said + c.html + "</div>\n</body>\n</html>\n"}, []string{text, html}); diff != "" {
 			t.Errorf("%+v: %s", c.brand, diff)
 		}
 	}

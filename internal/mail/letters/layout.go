@@ -131,6 +131,9 @@ func (l *Letters) page(in *locale, m letter, ownSubject *template) (map[string]a
 	if m.paying {
 		action = t.Pay
 	}
+	if t.Heading != "" && ownSubject == nil {
+		heading = i18n.Fill(t.Heading, values)
+	}
 	light, dark := l.config.Brand.Colors()
 	data := map[string]any{
 		"lang": in.name, "subject": subject, "heading": heading, "body": fillAll(t.Body, values), "facts": facts,

@@ -48,6 +48,7 @@ type Letters struct {
 	locales map[string]*locale
 	layout  forms
 	strict  bool // return the error of a failing custom template
+	long    bool // replace names by long ones, for samples
 }
 
 // New returns a Letters. It fails if the embedded texts cannot be loaded.
@@ -87,6 +88,9 @@ type letter struct {
 // send builds a letter and queues it. A mail must arrive, so if a custom template fails, which the
 // samples at startup did not reveal, send uses the built-in text instead.
 func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
+	if l.long {
+		m.lengthen()
+	}
 	own := l.config.Templates.templatesOf(in.name, m.key)
 	message, err := l.compose(in, m, own)
 	if err != nil && l.strict {

@@ -150,3 +150,18 @@ func TestAFailedPaymentCanBePaid(t *testing.T) {
 		}
 	}
 }
+
+// Samples show long names without cutting them in the body, and leave codes and numbers alone.
+func TestSamplesWithLongNames(t *testing.T) {
+	t.Parallel()
+	l, _ := newLetters(t, "https://app.example.test")
+	for name, want := range map[string]string{"invitation": "-Datenverarbeitung 7” on", "email_code": "04813957", "invoice": "INV-"} {
+		m, err := l.Sample(t.Context(), name, "en", "long")
+		if err != nil || !strings.Contains(m.Text, want) || !strings.Contains(m.Text, "Gesellschaft") {
+			t.Errorf("%s: %v, no %q in %s", name, err, want, m.Text)
+		}
+	}
+	if m, err := l.Sample(t.Context(), "invitation", "en", "sparse"); err != nil || strings.Contains(m.Text, "Invited by") {
+		t.Errorf("%v: %s", err, m.Text)
+	}
+}

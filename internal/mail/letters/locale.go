@@ -32,7 +32,8 @@ type locale struct {
 // texts are the texts of one letter.
 type texts struct {
 	Subject string   `json:"subject"`
-	Body    []string `json:"body"` // paragraphs
+	Heading string   `json:"heading"` // of the body; the subject if empty. It can contain user input
+	Body    []string `json:"body"`    // paragraphs
 	Facts   []fact   `json:"facts"`
 	Action  string   `json:"action"` // button label
 	Pay     string   `json:"pay"`    // button label if it leads to a payment; usually empty

@@ -2,12 +2,8 @@ package letters
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/money"
 )
 
@@ -118,7 +114,8 @@ func Mails() []Mail {
 		})},
 	}
 	all = append(all, securityMails(name)...)
-	return append(append(all, signOnMails(name, tenant)...), billingMails(tenant)...)
+	all = append(append(all, signOnMails(name, tenant)...), billingMails(tenant)...)
+	return append(all, lifecycleMails(name, tenant)...)
 }
 
 // securityMails returns the mails about second factors and logins.
@@ -206,7 +203,7 @@ func billingMails(tenant Variable) []Mail {
 		{"trial_ended", "The platform ended a trial.", trial, sampleTrial((*Letters).TrialEnded)},
 		{"payment_failed", "A payment for a subscription failed.", []Variable{
 			tenant, plan, {"amount", "Amount of the failed payment.", true},
-		}, samplePaymentFailed},
+		}, samplePayment(false)},
 		{"first_payment", "The platform created a subscription that waits for its first payment. Sent to the owner.", []Variable{
 			tenant, plan, {"amount", "Amount due.", true},
 		}, sampleFirstPayment},
@@ -313,10 +310,14 @@ func sampleTrialEnds(sparse bool) TrialEnds {
 	return e
 }
 
-func samplePaymentFailed(ctx context.Context, l *Letters, locale string, _ bool) error {
-	return l.PaymentFailed(ctx, locale, sampleTo, PaymentFailed{
-		Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2,
-	})
+func samplePayment(isUnconfirmed bool) func(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return func(ctx context.Context, l *Letters, locale string, _ bool) error {
+		p := PaymentFailed{Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2}
+		if p.IsUnconfirmed = isUnconfirmed; isUnconfirmed {
+			p.PaymentURL = "https://invoice.example.com/i/42"
+		}
+		return l.PaymentFailed(ctx, locale, sampleTo, p)
+	}
 }
 
 func sampleFirstPayment(ctx context.Context, l *Letters, locale string, _ bool) error {
@@ -381,48 +382,4 @@ func sampleLastAttempt(ctx context.Context, l *Letters, locale string, _ bool) e
 
 func sampleWebhookDisabled(ctx context.Context, l *Letters, locale string, _ bool) error {
 	return l.WebhookDisabled(ctx, locale, sampleTo, WebhookDisabled{Tenant: "Acme", URL: "https://example.com/hooks", Since: sampleTime.AddDate(0, 0, -5)})
-}
-
-// find returns a mail by name.
-func find(name string) (Mail, error) {
-	var names []string
-	for _, m := range Mails() {
-		if m.Name == name {
-			return m, nil
-		}
-		names = append(names, m.Name)
-	}
-	return Mail{}, fmt.Errorf("unknown email %q; emails: %s", name, strings.Join(names, ", "))
-}
-
-// CheckName returns an error that lists all mails if the name is unknown.
-func CheckName(name string) error {
-	_, err := find(name)
-	return err
-}
-
-// Preview builds a mail with sample data without sending it. It returns the error of a failing
-// template.
-func (l *Letters) Preview(ctx context.Context, name, locale string) (mail.Message, error) {
-	return l.sample(ctx, name, locale, false)
-}
-
-func (l *Letters) sample(ctx context.Context, name, locale string, sparse bool) (mail.Message, error) {
-	m, err := find(name)
-	if err != nil {
-		return mail.Message{}, err
-	}
-	own, kept := *l, &keeper{}
-	own.config.Outbox, own.config.Clock, own.config.Optional, own.strict = kept, clock.NewFixed(sampleTime), OptionalMails(), true
-	err = m.sample(ctx, &own, locale, sparse)
-	return kept.message, err
-}
-
-// keeper is an outbox that stores the last message.
-type keeper struct{ message mail.Message }
-
-// Enqueue implements Outbox.
-func (k *keeper) Enqueue(_ context.Context, m mail.Message) error {
-	k.message = m
-	return m.Validate()
 }

@@ -17,17 +17,28 @@ const (
 	receipt  = "receipt"
 	newLogin = "new_login"
 
+	subscriptionStarted  = "subscription_started"
+	planChanged          = "plan_changed"
+	subscriptionCanceled = "subscription_canceled"
+	subscriptionEnded    = "subscription_ended"
+
 	MailCardExpires     = "card_expires"
 	MailRenewalReminder = "renewal_reminder"
 	MailLastAttempt     = "last_attempt"
 )
 
-// DefaultOptionalMails lists the optional mails that are sent by default.
-func DefaultOptionalMails() []string { return []string{newLogin} }
+// DefaultOptionalMails lists the optional mails that are sent by default. Payment providers do not
+// send similar mails.
+func DefaultOptionalMails() []string {
+	return []string{newLogin, subscriptionStarted, planChanged, subscriptionCanceled, subscriptionEnded}
+}
 
 // OptionalMails lists the optional mails.
 func OptionalMails() []string {
-	return []string{welcome, receipt, newLogin, MailCardExpires, MailRenewalReminder, MailLastAttempt}
+	return []string{
+		welcome, receipt, newLogin, subscriptionStarted, planChanged, subscriptionCanceled, subscriptionEnded,
+		MailCardExpires, MailRenewalReminder, MailLastAttempt,
+	}
 }
 
 // CheckOptional returns an error if the name is not an optional mail.

@@ -129,7 +129,7 @@ func TestSubjectsOfTemplatesKnowNoStranger(t *testing.T) {
 			if fine := wrong == nil; fine != v.Subject {
 				t.Errorf("%s in the subject of %s: %v", v.Name, m.Name, wrong)
 			}
-			if stranger := slices.Contains([]string{"name", "account", "tenant", "inviter", "role", "url", "domain", "record", "passkey", "browser", "code"}, v.Name); stranger == v.Subject {
+			if stranger := slices.Contains([]string{"name", "account", "tenant", "inviter", "role", "url", "domain", "record", "passkey", "browser", "code", "owner", "former"}, v.Name); stranger == v.Subject {
 				t.Errorf("%s of %s may be in a subject: %v", v.Name, m.Name, v.Subject)
 			}
 		}
@@ -157,7 +157,7 @@ func TestTemplatesTakeThePlaceOfTexts(t *testing.T) {
 		t.Errorf("fr: %q\n%s", b.HTML, b.Text)
 	}
 	send("it")
-	if b.Text != b.Subject+" https://app.example.test/invitations/t" || !strings.Contains(b.HTML, "<title>"+b.Subject+"</title>") {
+	if b.Text != "Partecipi a «<i>a.\u200aexample» su Tenantry https://app.example.test/invitations/t" || !strings.Contains(b.HTML, "<title>"+b.Subject+"</title>") {
 		t.Errorf("it: %q, %q", b.Subject, b.Text)
 	}
 	if err := l.QuotaAlert(t.Context(), "es", to, letters.QuotaAlert{Meter: "a.example\nb", Percent: 80}); err != nil {

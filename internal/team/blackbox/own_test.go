@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -14,6 +15,17 @@ const password = "correct horse"
 func transfer(s *apptest.Server, o apptest.Owner, token string, to any) apptest.Reply {
 	s.T.Helper()
 	return s.Call("POST", o.Path("/transfer-ownership"), token, apptest.Object{"user_id": to, "current_password": password})
+}
+
+// transferMails returns the texts of the mails to an address about a new owner.
+func transferMails(s *apptest.Server, email string) (texts []string) {
+	s.T.Helper()
+	for _, m := range s.Mails(email) {
+		if m["subject"] == "Your organization has a new owner" {
+			texts = append(texts, m["text"].(string))
+		}
+	}
+	return texts
 }
 
 // owners counts the owners of a tenant.
@@ -70,6 +82,12 @@ func TestTransferringOwnership(t *testing.T) {
 		s.Call("GET", "/api/v1/auth/me", ada.Token, nil).Want(200).WantAt("user.roles.0", "admin")
 		s.Call("GET", "/api/v1/tenant", bob, nil).Want(200).WantAt("data.owner.id", float64(id)).WantAt("data.user_role", "owner")
 		transfer(s, ada, ada.Token, id).As("the former owner").WantRefused(403, "")
+		for _, email := range []string{"ada@example.com", "bob@example.com"} {
+			apptest.Eventually(t, "the mail to "+email, func() bool { return len(transferMails(s, email)) == 1 })
+			if text := transferMails(s, email)[0]; !strings.Contains(text, "New owner: Bob") || !strings.Contains(text, "Previous owner: Ada") {
+				t.Errorf("%s: %s", email, text)
+			}
+		}
 		s.Call("POST", ada.Path("/leave"), bob, nil).WantRefused(403, "")
 		s.Call("POST", ada.Path("/leave"), ada.Token, nil).Want(204)
 		if n := s.CountAudited(ada, "tenant.ownership_transferred"); n != 1 || owners(s, ada.Tenant) != 1 {

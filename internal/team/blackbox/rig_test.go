@@ -113,6 +113,10 @@ func (r *rig) Invitation(_ context.Context, _, to string, i letters.Invitation) 
 	return nil
 }
 
+func (r *rig) OwnershipTransferred(context.Context, string, string, letters.OwnershipTransferred) error {
+	return nil
+}
+
 func (r *rig) Record(_ context.Context, e audit.Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
