@@ -3,6 +3,7 @@ import { lingui, linguiTransformerBabelPreset } from '@lingui/vite-plugin'
 import babel from '@rolldown/plugin-babel'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { firstFiles, groups } from './tools/chunks.ts'
 
 /** The files to compress in advance. Fonts are already compressed. */
 const compressible = /\.(js|css|html|svg|json)$/
@@ -29,23 +30,6 @@ function sidecars(): Plugin {
   }
 }
 
-/** Makes the browser load the Latin font immediately, not only after the styles. */
-function preloadFont(): Plugin {
-  return {
-    name: 'preload-font',
-    apply: 'build',
-    transformIndexHtml: {
-      order: 'post',
-      handler(html, { bundle }) {
-        const font = Object.keys(bundle ?? {}).find((name) => /inter-latin-wght-normal.*\.woff2$/.test(name))
-        if (!font) throw new Error('the font of Latin text is not in the build')
-        const attrs = { rel: 'preload', as: 'font', type: 'font/woff2', href: `./${font}`, crossorigin: '' }
-        return { html, tags: [{ tag: 'link', attrs, injectTo: 'head' }] }
-      },
-    },
-  }
-}
-
 /** During development pages have any depth. In production the service sets the base URL. */
 function baseAddress(): Plugin {
   return { name: 'base-address', apply: 'serve', transformIndexHtml: () => [{ tag: 'base', attrs: { href: '/' }, injectTo: 'head-prepend' }] }
@@ -54,7 +38,7 @@ function baseAddress(): Plugin {
 export default defineConfig({
   base: '',
   resolve: { alias: { 'console-trans': `${import.meta.dirname}/src/app/Trans.tsx` } },
-  plugins: [babel({ presets: [linguiTransformerBabelPreset()] }), react(), ...lingui({ failOnMissing: true, failOnCompileError: true }), preloadFont(), sidecars(), baseAddress()],
+  plugins: [babel({ presets: [linguiTransformerBabelPreset()] }), react(), ...lingui({ failOnMissing: true, failOnCompileError: true }), firstFiles(), sidecars(), baseAddress()],
   build: {
     target: 'es2023',
     license: { fileName: 'licenses.md' },
@@ -62,6 +46,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 700,
+    rolldownOptions: { output: { codeSplitting: { groups } } },
   },
   server: {
     proxy: Object.fromEntries(

@@ -30,6 +30,7 @@ func (svc *service) platformRoutes() []rest.Route {
 	)
 	return []rest.Route{
 		route(get, "/api/v1/settings", rest.Public, "", "catalog", "Retrieve public settings", rest.Handle(settings.Show)),
+		allowAnonymous(route(get, "/api/v1/batch", rest.Public, "", "default", "Read several resources", rest.Batch())),
 		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a payment provider notification", rest.HandleRaw[inbox.Receipt](svc.receiver, "application/json")),
 
 		requireFactor(route(post, "/api/v1/admin/impersonation/start", rest.Admin, authz.ImpersonationStart, "default", "Start impersonation", rest.Handle(impersonations.Start, rest.Checks(impersonations.CheckStart)))),

@@ -37,7 +37,7 @@ func story(s *apptest.Server) {
 			s.Call("GET", path, token, nil).Want(200)
 		}
 	}
-	get("", "/api/v1/settings", "/api/v1/catalog/products", "/api/v1/catalog/plans", "/api/v1/catalog/features", "/api/v1/catalog/packs", "/api/v1/currencies",
+	get("", "/api/v1/settings", "/api/v1/batch?url=/api/v1/settings&url=/api/v1/currencies", "/api/v1/catalog/products", "/api/v1/catalog/plans", "/api/v1/catalog/features", "/api/v1/catalog/packs", "/api/v1/currencies",
 		"/api/v1/auth/oauth/providers", "/healthz", "/readyz")
 	registered := s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("ada@example.com", nil)).Want(201)
 	s.Refresh(registered.Str("refreshToken")).Want(200)

@@ -26,7 +26,7 @@ const index = "<!doctype html>\n<html lang=\"en\">\n<head>\n<title>Tenantry</tit
 var built = fstest.MapFS{
 	"index.html":             {Data: []byte(index)},
 	"index.html.br":          {Data: []byte("?")},
-	"theme.js":               {Data: []byte("// theme")},
+	"start.js":               {Data: []byte("// theme")},
 	"assets/app-abc.js":      {Data: []byte("plain")},
 	"assets/app-abc.js.br":   {Data: []byte("brotli")},
 	"assets/app-abc.js.gz":   {Data: []byte("gzip")},
@@ -89,7 +89,7 @@ func TestPage(t *testing.T) {
 	if w := get(serve(t, console.Config{Files: built}), "/"); strings.Contains(w.Body.String(), "sandbox") || !strings.Contains(w.Body.String(), `<base href="/" />`) {
 		t.Error(w.Body)
 	}
-	for path, want := range map[string]int{"/nothing": 404, "/assets/nothing.js": 404, "/assets/unknown-abc.exe": 404, "/index.html": 404, "/theme.js.br": 404} {
+	for path, want := range map[string]int{"/nothing": 404, "/assets/nothing.js": 404, "/assets/unknown-abc.exe": 404, "/index.html": 404, "/start.js.br": 404} {
 		if w := get(h, path); w.Code != want {
 			t.Errorf("%s: %d", path, w.Code)
 		}
@@ -125,7 +125,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q: %d for what the client has", accept, again.Code)
 		}
 	}
-	if w := get(h, "/theme.js"); w.Header().Get("Cache-Control") != "no-cache" || w.Header().Get("ETag") == "" {
+	if w := get(h, "/start.js"); w.Header().Get("Cache-Control") != "no-cache" || w.Header().Get("ETag") == "" {
 		t.Error(w.Header())
 	}
 }

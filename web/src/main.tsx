@@ -1,6 +1,5 @@
 import { i18n } from '@lingui/core'
 import { I18nProvider } from '@lingui/react'
-import { MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -10,11 +9,11 @@ import { offeredCurrenciesQuery } from './app/currencies'
 import { preferredLanguage, showIn } from './app/locale'
 import { newRouter } from './app/router'
 import { settingsQuery } from './app/session'
-import { theme } from './app/theme'
 import { ActingEnded } from './shell/ActingEnded'
 import { Expired } from './shell/Expired'
 import { Offline } from './shell/Offline'
 import { Sandbox } from './shell/Sandbox'
+import { loadLater } from './ui/later'
 import { Toasts } from './ui/Toast'
 import './styles/index.css'
 
@@ -23,22 +22,22 @@ const router = newRouter(queries)
 
 const settings = queries.fetchQuery(settingsQuery)
 void queries.prefetchQuery(offeredCurrenciesQuery)
-await showIn(preferredLanguage())
+const language = preferredLanguage()
+await showIn(language)
 // If the reader's language is not offered, the pages are in English.
-void settings.then(({ locales }) => { if (!locales.includes(preferredLanguage())) void showIn('en') }, () => {})
+void settings.then(({ locales }) => { if (!locales.includes(language)) void showIn('en') }, () => {})
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <MantineProvider theme={theme} withCssVariables={false} withGlobalClasses={false} deduplicateCssVariables>
-      <I18nProvider i18n={i18n}>
-        <QueryClientProvider client={queries}>
-          <RouterProvider router={router} />
-          <Sandbox />
-          <Expired />
-          <ActingEnded />
-          <Toasts><Offline /></Toasts>
-        </QueryClientProvider>
-      </I18nProvider>
-    </MantineProvider>
+    <I18nProvider i18n={i18n}>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+        <Sandbox />
+        <Expired />
+        <ActingEnded />
+        <Toasts><Offline /></Toasts>
+      </QueryClientProvider>
+    </I18nProvider>
   </StrictMode>,
 )
+loadLater(() => queries.isFetching() > 0)

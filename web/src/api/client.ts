@@ -1,5 +1,6 @@
 import createFetchClient, { type Middleware } from 'openapi-fetch'
 import createClient from 'openapi-react-query'
+import { forgetEarly, read } from './batch'
 import type { components, paths } from './schema'
 
 /** A schema of the API by name. */
@@ -69,7 +70,7 @@ const inFlight = new Map<string, Promise<Response>>()
 
 /** Sends identical concurrent writes once, so that a double click is one order. */
 async function sendOnce(request: Request): Promise<Response> {
-  if (request.method === 'GET') return send(request)
+  if (request.method === 'GET') return read(request.url.slice(base.length), (url) => send(new Request(base + url)))
   const key = `${request.method} ${request.url} ${await request.clone().text()}`
   const answer = inFlight.get(key) ?? send(request).finally(() => inFlight.delete(key))
   inFlight.set(key, answer)
@@ -82,6 +83,7 @@ async function sendOnce(request: Request): Promise<Response> {
  */
 async function send(request: Request): Promise<Response> {
   const write = request.method !== 'GET'
+  if (write) forgetEarly()
   const attempt = async () => {
     const headers = new Headers(request.headers)
     headers.set('Accept-Language', locale)

@@ -39,23 +39,15 @@ function isLanguage(text: string | null | undefined): text is Language {
   return !!text && text in languages
 }
 
-function stored(): string | null {
-  try {
-    return localStorage.getItem('locale')
-  } catch {
-    return null
-  }
-}
-
 /** Returns the offered languages with their names. */
 export function offered(locales: readonly string[]): [Language, string][] {
   return (Object.entries(languages) as [Language, string][]).filter(([code]) => locales.includes(code))
 }
 
-/** Returns the initial language: the stored choice, the browser's language, or English. */
+/** Returns the initial language, which the script start.js has chosen. */
 export function preferredLanguage(): Language {
-  const wishes = [stored(), ...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase())]
-  return wishes.find(isLanguage) ?? 'en'
+  const { lang } = document.documentElement
+  return isLanguage(lang) ? lang : 'en'
 }
 
 /** Loads the texts of an area in the current language. */

@@ -3,6 +3,7 @@ import { msg } from '@lingui/core/macro'
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, notFound, parseSearchWith, redirect, stringifySearchWith, type StaticDataRouteOption } from '@tanstack/react-router'
 import { Required } from '../shell/Required'
+import { PlatformShell } from '../shell/PlatformShell'
 import { TenantShell } from '../shell/TenantShell'
 import { ProfileShell } from '../shell/ProfileShell'
 import { address } from '../api/client'
@@ -95,7 +96,7 @@ const platform = createRoute({
   beforeLoad: ({ context }) => {
     if (!context.me.user.is_platform_admin) throw redirect({ to: '/' })
   },
-  component: lazyRouteComponent(() => import('../shell/PlatformShell')),
+  component: PlatformShell,
 })
 
 const profileFrame = createRoute({ getParentRoute: () => signedIn, id: 'profile-frame', component: ProfileShell })

@@ -1,15 +1,3 @@
-import { createTheme } from '@mantine/core'
-
-/** Mantine's theme: Mantine defines the behavior, styles/tokens.css the sizes and colors. */
-export const theme = createTheme({
-  fontFamily: 'var(--font)',
-  fontFamilyMonospace: 'var(--mono)',
-  defaultRadius: 'md',
-  cursorType: 'pointer',
-  respectReducedMotion: true,
-  focusRing: 'auto',
-})
-
 export type Theme = 'light' | 'dark' | 'system'
 
 /** Returns the theme chosen in this browser. */

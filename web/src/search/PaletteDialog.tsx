@@ -4,12 +4,14 @@ import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useId, useState, type KeyboardEvent, type MouseEvent } from 'react'
 import { address } from '../api/client'
 import { useMe } from '../app/session'
+import { Floating } from '../ui/Floating'
 import { Icon } from '../ui/Icon'
 import { folded, Marked } from './Marked'
 import { recentOf, remember } from './recent'
 import type { Found, Scope } from './types'
 import { useHits } from './useHits'
 import { usePages } from './usePages'
+import '../styles/search.css'
 
 /** Returns a text once it has not changed for a moment. */
 function useSettled(text: string): string {
@@ -89,39 +91,41 @@ export default function PaletteDialog({ onClose }: { onClose: () => void }) {
     event.preventDefault()
   }
   return (
-    <Modal.Root
-      opened onClose={onClose} lockScroll={false} size={640} radius={12} yOffset="min(96px, 10vh)" padding={0}
-      transitionProps={{ duration: 120 }} classNames={{ content: 'palette-box', body: 'palette', overlay: 'dialog-overlay', inner: 'palette-inner' }}
-    >
-      <Modal.Overlay />
-      <Modal.Content>
-        <Modal.Body>
-          <Modal.Title className="sr">{t`Search`}</Modal.Title>
-          <div className={`ask ${isLoading ? 'is-loading' : ''}`} aria-busy={isLoading || undefined}>
-            <Icon name="search" />
-            <input
-              data-autofocus value={text} role="combobox" aria-expanded aria-autocomplete="list" aria-controls={id} aria-activedescendant={entries[chosen] && `${id}-${chosen}`} spellCheck={false} maxLength={100}
-              aria-label={t`Search`} placeholder={scope === 'platform' ? t`Tenants, people, invoices, pages, actions` : t`Members, invoices, pages, actions`}
-              onChange={(event) => { setText(event.target.value); setAt(0) }} onKeyDown={onKey}
-            />
-            <kbd>esc</kbd>
-            <button type="button" className="btn s quiet phone-only" onClick={onClose}><Trans>Close</Trans></button>
-          </div>
-          {isFailed && <p className="palette-note" role="alert"><Icon name="alert" /><Trans>Search is not available right now. Pages and actions still work.</Trans></p>}
-          {nothing && (
-            <div className="none" role="status">
-              <h2><Trans>No results for “{sought}”</Trans></h2>
-              <p><Trans>Search covers names, emails, IDs, invoice numbers and pages. Enter the beginning of each word.</Trans></p>
+    <Floating>
+      <Modal.Root
+        opened onClose={onClose} lockScroll={false} size={640} radius={12} yOffset="min(96px, 10vh)" padding={0}
+        transitionProps={{ duration: 120 }} classNames={{ content: 'palette-box', body: 'palette', overlay: 'dialog-overlay', inner: 'palette-inner' }}
+      >
+        <Modal.Overlay />
+        <Modal.Content>
+          <Modal.Body>
+            <Modal.Title className="sr">{t`Search`}</Modal.Title>
+            <div className={`ask ${isLoading ? 'is-loading' : ''}`} aria-busy={isLoading || undefined}>
+              <Icon name="search" />
+              <input
+                data-autofocus value={text} role="combobox" aria-expanded aria-autocomplete="list" aria-controls={id} aria-activedescendant={entries[chosen] && `${id}-${chosen}`} spellCheck={false} maxLength={100}
+                aria-label={t`Search`} placeholder={scope === 'platform' ? t`Tenants, people, invoices, pages, actions` : t`Members, invoices, pages, actions`}
+                onChange={(event) => { setText(event.target.value); setAt(0) }} onKeyDown={onKey}
+              />
+              <kbd>esc</kbd>
+              <button type="button" className="btn s quiet phone-only" onClick={onClose}><Trans>Close</Trans></button>
             </div>
-          )}
-          <Results id={id} entries={entries} query={nothing ? '' : sought} chosen={chosen} onHover={setAt} onChoose={(one, event) => choose(one, event.metaKey || event.ctrlKey)} />
-          <footer aria-hidden="true">
-            <span><kbd>↑</kbd><kbd>↓</kbd><Trans>Move</Trans></span><span><kbd>↵</kbd><Trans context="a page">Open</Trans></span>
-            <span><kbd>⌘</kbd><kbd>↵</kbd><Trans>Open in new tab</Trans></span><span><kbd>tab</kbd><Trans>Actions</Trans></span>
-          </footer>
-        </Modal.Body>
-      </Modal.Content>
-    </Modal.Root>
+            {isFailed && <p className="palette-note" role="alert"><Icon name="alert" /><Trans>Search is not available right now. Pages and actions still work.</Trans></p>}
+            {nothing && (
+              <div className="none" role="status">
+                <h2><Trans>No results for “{sought}”</Trans></h2>
+                <p><Trans>Search covers names, emails, IDs, invoice numbers and pages. Enter the beginning of each word.</Trans></p>
+              </div>
+            )}
+            <Results id={id} entries={entries} query={nothing ? '' : sought} chosen={chosen} onHover={setAt} onChoose={(one, event) => choose(one, event.metaKey || event.ctrlKey)} />
+            <footer aria-hidden="true">
+              <span><kbd>↑</kbd><kbd>↓</kbd><Trans>Move</Trans></span><span><kbd>↵</kbd><Trans context="a page">Open</Trans></span>
+              <span><kbd>⌘</kbd><kbd>↵</kbd><Trans>Open in new tab</Trans></span><span><kbd>tab</kbd><Trans>Actions</Trans></span>
+            </footer>
+          </Modal.Body>
+        </Modal.Content>
+      </Modal.Root>
+    </Floating>
   )
 }
 

@@ -10,7 +10,7 @@ import { Shell, type Entry } from './Shell'
 const Shortcuts = lazy(() => import('./Shortcuts'))
 
 /** The frame of the platform's pages. G and a letter go to the first entries, and ? lists all keys. */
-export default function PlatformShell() {
+export function PlatformShell() {
   const { t } = useLingui()
   const { app_name } = useSettings()
   const may = usePlatformMay()

@@ -1,5 +1,7 @@
-import { Modal } from '@mantine/core'
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
+import { loadDialog } from './later'
+
+const FloatingDialog = lazy(loadDialog)
 
 /**
  * Returns the focused element, or the button of the menu that contains it, because the menu entry
@@ -36,26 +38,19 @@ function useFocusBack(open: boolean) {
   }, [open, from])
 }
 
-/** A dialog for a question or a short form. It traps the focus and returns it. */
-export function Dialog({ open, onClose, title, children, wide }: {
-  open: boolean; onClose: () => void; title: ReactNode; children: ReactNode
+export interface DialogProps {
+  open: boolean
+  onClose: () => void
+  title: ReactNode
+  children: ReactNode
   /** xl: two columns that reach the edges. The content includes the title. */
   wide?: boolean | 'xl'
-}) {
-  useFocusBack(open)
-  return (
-    <Modal.Root
-      opened={open} onClose={onClose} centered lockScroll={false} returnFocus={false}
-      transitionProps={{ duration: 120 }} size={wide === 'xl' ? 928 : wide ? 640 : 440} radius={12}
-      classNames={{ content: wide === 'xl' ? 'dialog xl' : 'dialog', title: 'dialog-title', body: 'dialog-body', inner: 'dialog-inner', overlay: 'dialog-overlay' }}
-    >
-      <Modal.Overlay />
-      <Modal.Content>
-        <Modal.Body>
-          <Modal.Title className={wide === 'xl' ? 'sr' : undefined}>{title}</Modal.Title>
-          {children}
-        </Modal.Body>
-      </Modal.Content>
-    </Modal.Root>
-  )
+}
+
+/** A dialog for a question or a short form. It traps the focus and returns it. */
+export function Dialog(props: DialogProps) {
+  const [isUsed, setIsUsed] = useState(false)
+  if (props.open && !isUsed) setIsUsed(true)
+  useFocusBack(props.open)
+  return isUsed ? <Suspense><FloatingDialog {...props} /></Suspense> : null
 }

@@ -12,7 +12,7 @@ import { Read } from '../../ui/Read'
 import { useNameOf } from './activity/entries'
 import { BySubscription, HealthList } from './home/Asides'
 import { Figures } from './home/Figures'
-import { GetStarted } from './home/GetStarted'
+import { GetStarted, useIsStarted } from './home/GetStarted'
 import { checksOf } from './home/health'
 import { Revenue } from './home/Revenue'
 import { statsQuery, type Stats } from './home/stats'
@@ -34,9 +34,18 @@ function Lead({ of, format }: { of: Stats | undefined; format: Formats }) {
   return <>{day}{troubles.length > 0 && <>. {troubles.join('. ')}.</>}</>
 }
 
+const useLast = () => useInfiniteQuery(timelineQuery('all', undefined, 10))
+
+/** Begins the reads of parts that are shown later, so that they are in one request with the others. */
+function ReadAhead() {
+  useLast()
+  useIsStarted()
+  return null
+}
+
 function Last() {
   const name = useNameOf()
-  const entries = useInfiniteQuery(timelineQuery('all', undefined, 10))
+  const entries = useLast()
   return (
     <section>
       <div className="sec-head"><h2><Trans>Recent activity</Trans></h2><span className="end"><Link to="/platform/activity"><Trans>All activity</Trans></Link></span></div>
@@ -59,6 +68,7 @@ export default function Home() {
   if (!may('tenants.view')) return <NotAllowed title={t`Home`} />
   return (
     <Page title={t`Home`} heading={greeting} lead={<Lead of={stats.data} format={format} />}>
+      {may('logs.view') && <ReadAhead />}
       <Read query={stats} lines={9}>
         {(found) => (
           <>

@@ -3,19 +3,27 @@ import { useMay } from '../../app/session'
 import { Empty, Skeleton } from '../../ui/Messages'
 import { Page, Section } from '../../ui/Page'
 import { Read } from '../../ui/Read'
+import { useNameOf } from './activity/names'
 import { Attention } from './home/Attention'
 import { Bars } from './home/Bars'
 import { Chart } from './home/Chart'
-import { LastEvents } from './home/LastEvents'
+import { LastEvents, useLastEvents } from './home/LastEvents'
 import { LastInvoices } from './home/LastInvoices'
 import { Lead } from './home/Lead'
-import { useGauges } from './home/meters'
+import { useGauges, type Gauge } from './home/meters'
 import { Next } from './home/Next'
 import { Todo } from './home/Todo'
-import { useCredit, useFailedPayment, useNewestInvoices, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
+import { useCredit, useFailedPayment, useLastInvoices, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
 
 /** The statuses in which nothing more can be used. */
 const stopped = new Set(['past_due', 'unpaid', 'paused', 'incomplete'])
+
+/** Begins the reads of parts that are shown later, so that they are in one request with the others. */
+function ReadAhead() {
+  useLastEvents()
+  useNameOf()
+  return null
+}
 
 /** The plan, upcoming events and problems. */
 export default function Home() {
@@ -23,14 +31,16 @@ export default function Home() {
   const may = useMay()
   const subscription = useSubscription()
   const open = useOpenInvoices()
-  const billing = [usePaymentMethod(), useFailedPayment(), useCredit(), useNewestInvoices()]
-  const former = (useNewestInvoices().data?.meta.total ?? 0) > 0
-  const { usage, gauges, period, settled } = useGauges()
+  const billing = [usePaymentMethod(), useFailedPayment(), useCredit(), useLastInvoices()]
+  const former = (useLastInvoices().data?.meta.total ?? 0) > 0
+  const { usage, gauges, period, settled, charted: isCharted } = useGauges()
   const team = useTeamStats()
   // Show everything at the same time, so that the content does not move while it loads.
   const pending = [subscription, open, team, usage, ...billing].some((one) => one.isLoading) || !settled
   const paused = stopped.has(subscription.data?.data?.status ?? '')
-  const charted = gauges?.find((one) => one.used > 0 && one.days.length > 2 && (one.resets === 'monthly' || one.limit !== null))
+  // While its days are read, a chart has its place already.
+  const days = (one: Gauge) => (isCharted || !period ? one.days.length : (period.now.getTime() - period.start.getTime()) / 86_400_000)
+  const charted = gauges?.find((one) => one.used > 0 && days(one) > 2 && (one.resets === 'monthly' || one.limit !== null))
   const parts = [
     charted && period && <Section key="chart" className="" title={<Trans>{charted.name} per day</Trans>}><Chart gauge={charted} period={period} /></Section>,
     <LastInvoices key="invoices" />,
@@ -39,7 +49,7 @@ export default function Home() {
   ].filter(Boolean)
   // Without a chart or events the other parts move up, so that no half of the page is empty.
   const pairs = [parts.slice(0, 2), parts.slice(2)].filter((pair) => pair.length > 0)
-  if (pending) return <Page title={t`Home`} heading={null}><Skeleton lines={8} /></Page>
+  if (pending) return <Page title={t`Home`} heading={null}><Skeleton lines={8} />{may('audit.view') && <ReadAhead />}</Page>
   return (
     <Page title={t`Home`} heading={null}>
       <Read query={subscription} lines={3}>

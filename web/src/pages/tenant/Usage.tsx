@@ -28,7 +28,7 @@ export default function Usage() {
   const { t } = useLingui()
   const format = useFormat()
   const may = useMay()
-  const { usage, gauges, period, settled } = useGauges()
+  const { usage, gauges, period, settled, charted } = useGauges()
   const packs = usePacks().data ?? []
   const [asked, setAsked] = useState<'csv' | 'pack'>()
   const close = () => setAsked(undefined)
@@ -45,7 +45,7 @@ export default function Usage() {
     <Page title={t`Usage`} lead={range && <Trans>Period: {range}. Monthly limits reset on {resets}.</Trans>} actions={actions}>
       <PlanTabs />
       <Read query={usage} lines={8}>
-        {() => (!settled || !gauges || !period ? <Skeleton lines={8} />
+        {() => (!settled || !charted || !gauges || !period ? <Skeleton lines={8} />
           : gauges.length === 0 ? <Empty icon="gauge" title={<Trans>Usage is not limited</Trans>}><Trans>Meters with a limit appear here.</Trans></Empty>
             : <Body gauges={gauges} period={period} onBuy={sells ? () => setAsked('pack') : undefined} />)}
       </Read>

@@ -19,12 +19,19 @@ interface Step {
 
 const has = (what: string, read: () => Promise<number>) => ({ queryKey: ['has', what], queryFn: async () => (await read()) > 0 })
 
+/** Reads whether the platform has plans and API keys. */
+export function useIsStarted() {
+  const may = usePlatformMay()
+  const plans = useQuery({ ...has('plans', async () => (await api.GET('/api/v1/catalog/plans')).data!.data.length) })
+  const keys = useQuery({ ...has('keys', async () => (await api.GET('/api/v1/admin/api-keys')).data!.data.length), enabled: may('api_keys.manage') })
+  return { plans, keys }
+}
+
 /** The first steps of a new platform. It disappears once they are complete. */
 export function GetStarted({ of }: { of: Stats }) {
   const may = usePlatformMay()
   const settings = useSettings()
-  const plans = useQuery({ ...has('plans', async () => (await api.GET('/api/v1/catalog/plans')).data!.data.length) })
-  const keys = useQuery({ ...has('keys', async () => (await api.GET('/api/v1/admin/api-keys')).data!.data.length), enabled: may('api_keys.manage') })
+  const { plans, keys } = useIsStarted()
   if (plans.isPending || keys.isLoading) return null
   const steps: (Step | false)[] = [
     may('plans.create') && {

@@ -58,6 +58,11 @@ function Moved({ of, at }: { of: Mrr; at: string }) {
   )
 }
 
+/** The place of the chart and its table while they are read, so that the page below does not move. */
+function Waiting() {
+  return <div aria-busy="true"><svg className="chart mrr" viewBox="0 0 620 208" aria-hidden="true" /><p className="behind">&nbsp;</p></div>
+}
+
 /** The monthly recurring revenue over time in a currency, and its movements. */
 export function Revenue({ of }: { of: Stats }) {
   const { t } = useLingui()
@@ -93,12 +98,12 @@ export function Revenue({ of }: { of: Stats }) {
             options={[{ value: 'month', label: t`30 days` }, { value: 'year', label: t`Year` }]}
           />
         </div>
-        <Read query={series} lines={7}>
+        {series.isPending ? <Waiting /> : <Read query={series}>
           {(found) => {
             const points = found.find((one) => one.currency === chosen.currency)?.points ?? []
             return points.length > 0 ? <Chart points={points} currency={chosen.currency} daily={daily} /> : <p className="t13 muted"><Trans>No data for this period.</Trans></p>
           }}
-        </Read>
+        </Read>}
       </section>
       <section>
         <div className="sec-head"><h2><Trans>Change over 30 days</Trans></h2><span className="end"><Link to="/platform/analytics"><Trans>All figures</Trans></Link></span></div>

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { Popover } from '@mantine/core'
 import { createContext, useContext, useState, type ReactNode } from 'react'
 import { useFilters } from '../../../app/filters'
+import { Floating } from '../../../ui/Floating'
 import { Icon } from '../../../ui/Icon'
 import { Button } from '../../../ui/Button'
 import type { Search } from './place'
@@ -47,22 +48,24 @@ export function FilterChip({ label, names, value, children }: {
   const [open, setOpen] = useState(false)
   const clear = () => change(Object.fromEntries(names.map((name) => [name, undefined])) as Search)
   return (
-    <Popover opened={open} onChange={setOpen} position="bottom-start" offset={6} trapFocus returnFocus transitionProps={{ duration: 120 }} classNames={{ dropdown: 'menu filter-menu' }}>
-      <span className={value === undefined ? 'chip add opt-f' : 'chip set'}>
-        <Popover.Target>
-          <button type="button" onClick={() => setOpen(!open)}>{value === undefined ? <><Icon name="plus" />{label}</> : <>{label}: <b>{value}</b></>}</button>
-        </Popover.Target>
-        {value !== undefined && <button type="button" aria-label={t`Remove the filter ${label}`} onClick={clear}><Icon name="x" /></button>}
-      </span>
-      <Popover.Dropdown aria-label={label}>
-        <p className="cap">{label}</p>
-        {children}
-        <div className="foot">
-          <Button size="s" look="quiet" disabled={value === undefined} onClick={clear}><Trans>Clear</Trans></Button>
-          <Button size="s" onClick={() => setOpen(false)}>{done}</Button>
-        </div>
-      </Popover.Dropdown>
-    </Popover>
+    <Floating>
+      <Popover opened={open} onChange={setOpen} position="bottom-start" offset={6} trapFocus returnFocus transitionProps={{ duration: 120 }} classNames={{ dropdown: 'menu filter-menu' }}>
+        <span className={value === undefined ? 'chip add opt-f' : 'chip set'}>
+          <Popover.Target>
+            <button type="button" onClick={() => setOpen(!open)}>{value === undefined ? <><Icon name="plus" />{label}</> : <>{label}: <b>{value}</b></>}</button>
+          </Popover.Target>
+          {value !== undefined && <button type="button" aria-label={t`Remove the filter ${label}`} onClick={clear}><Icon name="x" /></button>}
+        </span>
+        <Popover.Dropdown aria-label={label}>
+          <p className="cap">{label}</p>
+          {children}
+          <div className="foot">
+            <Button size="s" look="quiet" disabled={value === undefined} onClick={clear}><Trans>Clear</Trans></Button>
+            <Button size="s" onClick={() => setOpen(false)}>{done}</Button>
+          </div>
+        </Popover.Dropdown>
+      </Popover>
+    </Floating>
   )
 }
 

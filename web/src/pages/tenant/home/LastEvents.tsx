@@ -8,11 +8,14 @@ import { Section } from '../../../ui/Page'
 import { Read } from '../../../ui/Read'
 import { useNameOf } from '../activity/names'
 
+export function useLastEvents() {
+  return useInfiniteQuery(timelineQuery({ own: useTenant().id }, undefined, 5))
+}
+
 /** The latest activity of the organization. */
 export function LastEvents() {
-  const { id } = useTenant()
   const name = useNameOf()
-  const entries = useInfiniteQuery(timelineQuery({ own: id }, undefined, 5))
+  const entries = useLastEvents()
   return (
     <Section className="" title={<Trans>Recent activity</Trans>} end={<Link to="/activity"><Trans>All activity</Trans></Link>}>
       <Read query={entries}>

@@ -1,20 +1,19 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
-import { $api, address } from '../../../api/client'
+import { address } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Section } from '../../../ui/Page'
 import { Read } from '../../../ui/Read'
 import { InvoiceState } from '../../../ui/Status'
 import { stateOf } from '../shared/bill'
 import { mainLine, periodOf } from '../shared/invoice'
-import { useHere } from '../shared/reads'
+import { useLastInvoices } from '../shared/reads'
 
 /** The newest invoices with their documents. */
 export function LastInvoices() {
   const { t } = useLingui()
   const format = useFormat()
-  const here = useHere()
-  const invoices = $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...here.params, query: { per_page: 5 } } })
+  const invoices = useLastInvoices()
   const total = invoices.data?.meta.total ?? 0
   return (
     <Section className="" title={<Trans>Invoices</Trans>} end={total > 0 && <Link to="/invoices"><Trans>View all ({total})</Trans></Link>}>

@@ -6,14 +6,14 @@ import { useMay, useTenant } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
 import { nextBill, splitOpen, sumsOf } from '../shared/bill'
 import { useMethodWords } from '../shared/method'
-import { useCredit, useHere, useNewestInvoices, usePaymentMethod, useTeamStats } from '../shared/reads'
+import { useCredit, useHere, useLastInvoices, usePaymentMethod, useTeamStats } from '../shared/reads'
 import { regularPrice, useWords } from '../shared/words'
 
 /** A tenant without a plan: a new one, or one that had a plan before. */
 function NoPlan({ calm }: { calm: boolean }) {
   const tenant = useTenant()
   const may = useMay()
-  const former = (useNewestInvoices().data?.meta.total ?? 0) > 0
+  const former = (useLastInvoices().data?.meta.total ?? 0) > 0
   return (
     <div className="lead">
       <h1>{former ? <Trans>{tenant.name} has no plan at the moment</Trans> : <Trans>{tenant.name} has no plan yet</Trans>}</h1>

@@ -104,7 +104,7 @@ export function useGauges() {
   const period = summary && { start: new Date(summary.period_start), end: new Date(summary.period_end), now: new Date(at) }
   const gauges = summary && period && summary.meters.map((meter, i) => gauge(meter, quotas.data?.find((one) => one.meter_code === meter.meter_code), read[i]!, period, inPlan.has(meter.meter_code)))
     .sort((a, b) => share(b) - share(a))
-  return { usage, gauges, period, settled: series.every((one) => !one.isPending) && !granted.isPending && !quotas.isPending && !billed.isLoading }
+  return { usage, gauges, period, charted: series.every((one) => !one.isPending), settled: !granted.isPending && !quotas.isPending && !billed.isLoading }
 }
 
 /** Returns the share of its limit that a meter will reach, or 0 without a limit. */

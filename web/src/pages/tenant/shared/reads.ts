@@ -34,6 +34,11 @@ export function useNewestInvoices() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...useHere().params, query: { per_page: 25 } } })
 }
 
+/** The last invoices, for the home. */
+export function useLastInvoices() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...useHere().params, query: { per_page: 5 } } })
+}
+
 /** The features that the tenant's plan grants, with their quotas. */
 export function useEntitlements() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/entitlements', useHere())
