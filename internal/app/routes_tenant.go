@@ -32,7 +32,7 @@ func (svc *service) onboardingRoutes(accounts *account.HTTP) []rest.Route {
 func (svc *service) tenantRoutes(members *team.HTTP) []rest.Route {
 	var (
 		tenants      = tenant.NewHTTP(svc.tenants)
-		adminTenants = tenant.NewAdminHTTP(svc.tenants, svc.publicURL, currency.Decimals(svc.db), svc.rates.Factors)
+		adminTenants = tenant.NewAdminHTTP(svc.tenants, svc.publicURL, currency.Decimals(svc.db), svc.rates)
 		provisioned  = onboarding.NewAdminHTTP(svc.onboarding, adminTenants)
 		created      = rest.Status(http.StatusCreated)
 	)

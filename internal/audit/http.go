@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 )
 
 // AuditEntry is an audit log entry in the API.
@@ -39,35 +40,31 @@ type HTTP struct {
 // pagination links.
 func NewHTTP(log *Log, publicURL string) *HTTP { return &HTTP{log: log, publicURL: publicURL} }
 
-// List handles GET /admin/audit-logs. It returns the newest entries first and supports the filters
-// actor, tenant, action, created_after and created_before.
+// List handles GET /admin/audit-logs. It returns the newest entries first, with the filters of
+// TrailList.
 func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[AuditEntry]], error) {
 	q, err := TrailList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
-	entries, total, err := h.log.store.page(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/audit-logs", entries, total)), nil
+	list := sheet.List[AuditEntry]{Name: "audit-logs", Read: h.log.store.page}
+	return sheet.Page(ctx, list, q, h.publicURL+"/api/v1/admin/audit-logs")
 }
 
 type tenantInput struct {
 	TenantID string `path:"tenantId"`
 }
 
-// ListOfTenant handles GET /tenant/{tenantId}/audit-logs. It returns the newest entries first and
-// supports the filters actor and action and the parameters from and to.
+// ListOfTenant handles GET /tenant/{tenantId}/audit-logs. It returns the newest entries first, with
+// the filters of OwnList.
 func (h *HTTP) ListOfTenant(ctx context.Context, _ *tenantInput) (*rest.Body[page.Page[AuditEntry]], error) {
 	q, err := OwnList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
 	id := authz.TenantID(ctx)
-	entries, total, err := h.log.store.pageOf(ctx, id, q)
-	if err != nil {
-		return nil, err
-	}
-	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/tenant/"+id.String()+"/audit-logs", entries, total)), nil
+	list := sheet.List[AuditEntry]{Name: "audit-logs", Read: func(ctx context.Context, q page.Query) ([]AuditEntry, int64, error) {
+		return h.log.store.pageOf(ctx, id, q)
+	}}
+	return sheet.Page(ctx, list, q, h.publicURL+"/api/v1/tenant/"+id.String()+"/audit-logs")
 }

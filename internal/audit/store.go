@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -48,20 +49,25 @@ func TrailList() page.Spec {
 			"created_after":  {Kind: page.DateFrom, Exprs: []string{"created_at"}},
 			"created_before": {Kind: page.DateTo, Exprs: []string{"created_at"}},
 		},
+		Params: map[string]page.Filter{
+			"from":   {Kind: page.DateFrom, Exprs: []string{"created_at"}},
+			"to":     {Kind: page.DateTo, Exprs: []string{"created_at"}},
+			"actor":  {Kind: page.Integer, Exprs: []string{"actor_id"}},
+			"search": search.People("actor_id"),
+		},
 		Sorts:       map[string]string{"created_at": "created_at"},
 		DefaultSort: "-created_at",
 		Tiebreak:    "id",
+		CSV:         true,
 	}
 }
 
 // OwnList describes the filters and sorting of a tenant's audit log.
 func OwnList() page.Spec {
 	spec := TrailList()
-	return page.Spec{
-		Filters: map[string]page.Filter{"actor": spec.Filters["actor"], "action": spec.Filters["action"]},
-		Params:  map[string]page.Filter{"from": spec.Filters["created_after"], "to": spec.Filters["created_before"]},
-		Sorts:   spec.Sorts, DefaultSort: spec.DefaultSort, Tiebreak: spec.Tiebreak,
-	}
+	spec.Filters = map[string]page.Filter{"actor": spec.Filters["actor"], "action": spec.Filters["action"]}
+	spec.Params["search"] = search.Members("actor_id", "audit_logs.tenant_id")
+	return spec
 }
 
 // pageOf is like page, but only for the entries of one tenant.

@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 )
 
 // HTTP implements the handlers for impersonation.
@@ -91,9 +92,6 @@ func (h *HTTP) Logs(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[Impe
 	if err != nil {
 		return nil, err
 	}
-	list, total, err := h.svc.store.records(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/impersonation/logs", list, total)), nil
+	list := sheet.List[ImpersonationRecord]{Name: "impersonations", Read: h.svc.store.records}
+	return sheet.Page(ctx, list, q, h.publicURL+"/api/v1/admin/impersonation/logs")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -107,6 +108,16 @@ func TestImpersonation(t *testing.T) {
 			t.Errorf("log: %s", logs.Text)
 		}
 		wantImpersonationLog(s, "ended", "started")
+		day := s.Now().UTC().Format(time.DateOnly)
+		for query, want := range map[string]float64{
+			"search=ada@example.com": 2, "search=sandbox": 2, "search=eve": 0, "actor=" + apptest.IDText(adminID): 2, "actor=" + apptest.IDText(adaID): 0, "from=" + day: 2, "to=2020-01-01": 0,
+		} {
+			s.Call("GET", "/api/v1/admin/impersonation/logs?"+query, token, nil).As(query).Want(200).WantAt("meta.total", want)
+		}
+		s.Call("GET", "/api/v1/admin/impersonation/logs?search=a", token, nil).WantInvalid("search")
+		if file := s.Call("GET", "/api/v1/admin/impersonation/logs?format=csv", token, nil).Want(200); strings.Count(file.Text, "\n") != 3 || !strings.Contains(file.Text, `"ended"`) {
+			t.Errorf("file: %s", file.Text)
+		}
 
 		// The audit log records who really changed the tenant.
 		trail := s.Call("GET", "/api/v1/admin/audit-logs?filter[action]=tenant.updated", token, nil).Want(200)

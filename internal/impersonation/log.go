@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/search"
 )
 
 // The actions in the impersonation log.
@@ -45,9 +46,18 @@ type ImpersonationRecord struct {
 	CreatedAt      shape.Time `json:"created_at"`
 }
 
-// LogList describes the list of the impersonation log: newest first, without filters.
+// LogList describes the filters and sorting of the impersonation log. search finds the admin and the
+// impersonated user.
 func LogList() page.Spec {
-	return page.Spec{Sorts: map[string]string{"created_at": "created_at"}, DefaultSort: "-created_at", Tiebreak: "id"}
+	return page.Spec{
+		Params: map[string]page.Filter{
+			"from":   {Kind: page.DateFrom, Exprs: []string{"created_at"}},
+			"to":     {Kind: page.DateTo, Exprs: []string{"created_at"}},
+			"actor":  {Kind: page.Integer, Exprs: []string{"impersonator_id"}},
+			"search": search.People("impersonator_id", "impersonated_id"),
+		},
+		Sorts: map[string]string{"created_at": "created_at"}, DefaultSort: "-created_at", Tiebreak: "id", CSV: true,
+	}
 }
 
 // DeleteOldLogs deletes up to limit records created between from (inclusive) and before

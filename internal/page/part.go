@@ -25,6 +25,18 @@ func ParsePart(query url.Values) (Query, error) {
 	return q, err
 }
 
+// ParseSearchedPart is ParsePart for a list with the parameter search, which also requests a page. The
+// caller filters the list.
+func ParseSearchedPart(query url.Values) (Query, error) {
+	if lastValue(query, "search") == "" {
+		return ParsePart(query)
+	}
+	search := Filter{Kind: Words, Condition: func(any, func(any) string) string { return "" }}
+	q, err := Spec{Tiebreak: "id", Params: map[string]Filter{"search": search}}.Parse(url.Values{"page": query["page"], "per_page": query["per_page"], "search": query["search"]})
+	q.values = query
+	return q, err
+}
+
 // IsWhole reports whether the query requests the whole list.
 func (q Query) IsWhole() bool { return q.perPage == 0 }
 

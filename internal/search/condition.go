@@ -25,6 +25,30 @@ func Users() page.Filter {
 	}}
 }
 
+// People is the filter of a list by words of the name, email and ID of a user. columns are expressions
+// of user IDs; one match is enough.
+func People(columns ...string) page.Filter {
+	return page.Filter{Kind: page.Words, Condition: func(value any, arg func(any) string) string {
+		each := make([]string, len(columns))
+		for i, column := range columns {
+			found := target{id: column, of: users.of, has: func(in func(string) string) string {
+				return "EXISTS (SELECT 1 FROM user_words w WHERE w.user_id = " + column + " AND " + in("w.word") + ")"
+			}}
+			each[i] = found.condition(value.(string), arg)
+		}
+		return "(" + strings.Join(each, " OR ") + ")"
+	}}
+}
+
+// Members is like People for one column, but finds only users who are members of the tenant of the
+// row. tenant is the expression of the tenant ID.
+func Members(column, tenant string) page.Filter {
+	people := People(column)
+	return page.Filter{Kind: page.Words, Condition: func(value any, arg func(any) string) string {
+		return people.Condition(value, arg) + " AND EXISTS (SELECT 1 FROM memberships m WHERE m.tenant_id = " + tenant + " AND m.user_id = " + column + ")"
+	}}
+}
+
 // target is a table whose rows are found by words.
 type target struct {
 	id string // the expression of the ID

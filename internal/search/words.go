@@ -61,3 +61,19 @@ func Terms(query string) []string {
 	slices.SortStableFunc(terms, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	return terms
 }
+
+// Matches reports whether every word of a query is the beginning of a word of one of the texts, without
+// regard to case and accents.
+func Matches(query string, texts ...string) bool {
+	var words []string
+	for _, text := range texts {
+		words = append(words, splitWords(text)...)
+	}
+	terms := Terms(query)
+	for _, term := range terms {
+		if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, term) }) {
+			return false
+		}
+	}
+	return len(terms) > 0
+}

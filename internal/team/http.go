@@ -77,8 +77,12 @@ func viewAll[T, V any](items []T, show func(T) V) []V {
 	return views
 }
 
+type membersInput struct {
+	Search string `query:"search" doc:"Words of the name or email, at least two characters. Each word must be the beginning of a word, without regard to case and accents. The response is then a page."`
+}
+
 // Members handles GET /members.
-func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Listing[TeamMember], error) {
+func (h *HTTP) Members(ctx context.Context, _ *membersInput) (*rest.Listing[TeamMember], error) {
 	id := authz.TenantID(ctx)
 	show := h.member
 	if caller := authz.FromContext(ctx); caller.Key == nil && caller.Can(authz.TeamManage) {
@@ -90,7 +94,7 @@ func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Listing[TeamMemb
 // members returns the response with a tenant's members. address is the URL for pagination links, and
 // show creates the view of a member.
 func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string, show func(Member) TeamMember) (*rest.Listing[TeamMember], error) {
-	q, err := page.ParsePart(rest.RequestOf(ctx).Query())
+	q, err := page.ParseSearchedPart(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}

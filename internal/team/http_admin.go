@@ -38,8 +38,13 @@ type adminTenantInput struct {
 	Tenant string `path:"tenant" format:"uuid"`
 }
 
+type adminMembersInput struct {
+	adminTenantInput
+	membersInput
+}
+
 // AdminMembers handles GET /admin/tenants/{tenant}/members.
-func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Listing[TeamMember], error) {
+func (h *HTTP) AdminMembers(ctx context.Context, in *adminMembersInput) (*rest.Listing[TeamMember], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (s *Service) Members(tenantID uuid.UUID) page.NextPart[Member] {
 				sortMembers(few, i18n.Locale(ctx))
 				return few, false, err
 			}
-			if order, err = s.store.memberOrder(ctx, tenantID); err != nil {
+			if order, err = s.store.memberOrder(ctx, tenantID, ""); err != nil {
 				return nil, false, err
 			}
 		}
@@ -45,9 +45,10 @@ func (s *Service) Members(tenantID uuid.UUID) page.NextPart[Member] {
 	}
 }
 
-// MembersOnPage returns one page of the same list and the total number of members.
+// MembersOnPage returns one page of the same list and the total number of members. With the parameter
+// search, it returns only members whose name or email matches (see search.Matches).
 func (s *Service) MembersOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Member, int64, error) {
-	order, err := s.store.memberOrder(ctx, tenantID)
+	order, err := s.store.memberOrder(ctx, tenantID, q.Param("search"))
 	if err != nil {
 		return nil, 0, err
 	}

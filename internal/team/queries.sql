@@ -6,9 +6,9 @@ JOIN roles r ON r.id = m.role_id
 WHERE m.tenant_id = $1
 LIMIT sqlc.arg(most);
 
--- The fields that determine the position of a member in the list.
+-- The fields that determine the position of a member in the list, and the searched ones.
 -- name: MemberNames :many
-SELECT m.user_id, u.name, r.name AS role_name
+SELECT m.user_id, u.name, u.email, r.name AS role_name
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/team/teamsql"
 )
@@ -34,12 +35,14 @@ func (s store) members(ctx context.Context, tenantID uuid.UUID, most int) ([]Mem
 }
 
 // memberOrder lists the IDs of a tenant's members in list order. It reads only the fields that
-// determine the order.
-func (s store) memberOrder(ctx context.Context, tenantID uuid.UUID) ([]int64, error) {
+// determine the order. With words, it lists only members whose name or email they match.
+func (s store) memberOrder(ctx context.Context, tenantID uuid.UUID, words string) ([]int64, error) {
 	rows, err := s.q(ctx).MemberNames(ctx, tenantID)
-	names, places := i18n.NewCollator(i18n.Locale(ctx)), make([]sortKey, len(rows))
-	for i, row := range rows {
-		places[i] = newSortKey(names, row.UserID, row.Name, row.RoleName)
+	names, places := i18n.NewCollator(i18n.Locale(ctx)), make([]sortKey, 0, len(rows))
+	for _, row := range rows {
+		if words == "" || search.Matches(words, row.Name, row.Email) {
+			places = append(places, newSortKey(names, row.UserID, row.Name, row.RoleName))
+		}
 	}
 	slices.SortFunc(places, sortKey.compare)
 	order := make([]int64, len(places))

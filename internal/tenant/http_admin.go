@@ -51,12 +51,16 @@ type AdminTenant struct {
 	DeletedAt             *shape.Time       `json:"deleted_at,omitempty" doc:"Time of deletion, in UTC. Absent if the tenant is not deleted. A deleted tenant can be restored until its data is purged."`
 	Roles                 []RoleName        `json:"roles"`
 	MRR                   *money.Money      `json:"mrr" doc:"Monthly recurring revenue. Null without a subscription that counts."`
+	MRRBase               *money.Money      `json:"mrr_base" doc:"Monthly recurring revenue in the base currency, at the latest exchange rate. Null without a base currency or a rate."`
 	LastActivityAt        *shape.Time       `json:"last_activity_at" doc:"Last request of a member or an API key of the tenant, exact to five minutes. Null before the first one."`
 	TrialEndsAt           *shape.Time       `json:"trial_ends_at" doc:"End of the running trial. Null without one."`
 	OpenAmount            []money.Money     `json:"open_amount" doc:"Amount left to pay of open invoices, by currency."`
 }
 
-func adminTenant(ctx context.Context, e AdminEntry) AdminTenant {
+// toBase converts an amount to the base currency. It returns nil if it cannot be converted.
+type toBase func(money.Money) *money.Money
+
+func adminTenant(ctx context.Context, e AdminEntry, convert toBase) AdminTenant {
 	v := AdminTenant{
 		ID: e.ID, Name: e.Name, Slug: e.Slug, ExternalID: e.ExternalID, Metadata: shape.Object(e.Metadata), LegalName: e.Billing.LegalName, Address: e.Billing.Address, City: e.Billing.City,
 		PostalCode: e.Billing.PostalCode, Country: e.Billing.Country, VATNumber: e.Billing.VATNumber,
@@ -65,6 +69,9 @@ func adminTenant(ctx context.Context, e AdminEntry) AdminTenant {
 		OnboardingCompletedAt: shape.TP(e.OnboardingCompletedAt), CreatedAt: shape.T(e.CreatedAt),
 		DeletedAt: shape.TP(e.DeletedAt), Roles: e.Roles,
 		MRR: e.Revenue, LastActivityAt: shape.TP(e.LastActivityAt), TrialEndsAt: shape.TP(e.TrialEndsAt), OpenAmount: append([]money.Money{}, e.Open...),
+	}
+	if e.Revenue != nil {
+		v.MRRBase = convert(*e.Revenue)
 	}
 	v.SubscriptionStatus, v.PlanName = e.Subscription.StatusAndPlan(i18n.Locale(ctx))
 	return v
@@ -75,13 +82,29 @@ type AdminHTTP struct {
 	svc       *Service
 	publicURL string
 	decimals  sheet.Decimals
-	factors   func(context.Context) (map[string]string, error)
+	rates     exchangeRates
 }
 
-// NewAdminHTTP returns the handlers. publicURL is the base of pagination links without a trailing slash. factors returns the factors at the present exchange rates. Handlers that do not list tenants
-// need neither decimals nor factors.
-func NewAdminHTTP(svc *Service, publicURL string, decimals sheet.Decimals, factors func(context.Context) (map[string]string, error)) *AdminHTTP {
-	return &AdminHTTP{svc: svc, publicURL: publicURL, decimals: decimals, factors: factors}
+// exchangeRates are the present exchange rates to the base currency. Without a base currency, Factors
+// returns nil, and the function of ToBase returns nil.
+type exchangeRates interface {
+	Factors(ctx context.Context) (map[string]string, error)
+	ToBase(ctx context.Context) (func(money.Money) *money.Money, error)
+}
+
+// NewAdminHTTP returns the handlers. publicURL is the base of pagination links without a trailing
+// slash. Handlers that do not return tenants need neither decimals nor rates.
+func NewAdminHTTP(svc *Service, publicURL string, decimals sheet.Decimals, rates exchangeRates) *AdminHTTP {
+	return &AdminHTTP{svc: svc, publicURL: publicURL, decimals: decimals, rates: rates}
+}
+
+// view returns the resource of a tenant.
+func (h *AdminHTTP) view(ctx context.Context, e AdminEntry) (AdminTenant, error) {
+	convert, err := h.rates.ToBase(ctx)
+	if err != nil {
+		return AdminTenant{}, err
+	}
+	return adminTenant(ctx, e, convert), nil
 }
 
 type adminListInput struct {
@@ -95,7 +118,7 @@ func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Body[pa
 	var factors map[string]string
 	if strings.Contains(query.Get("sort"), "mrr") {
 		var err error
-		if factors, err = h.factors(ctx); err != nil {
+		if factors, err = h.rates.Factors(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -103,11 +126,15 @@ func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Body[pa
 	if err != nil {
 		return nil, err
 	}
+	convert, err := h.rates.ToBase(ctx)
+	if err != nil {
+		return nil, err
+	}
 	list := sheet.List[AdminTenant]{Name: "tenants", Decimals: h.decimals, Read: func(ctx context.Context, q page.Query) ([]AdminTenant, int64, error) {
 		entries, total, err := h.svc.AdminList(ctx, q, in.Deleted)
 		views := make([]AdminTenant, len(entries))
 		for i, e := range entries {
-			views[i] = adminTenant(ctx, e)
+			views[i] = adminTenant(ctx, e, convert)
 		}
 		return views, total, err
 	}}
@@ -128,7 +155,8 @@ func (h *AdminHTTP) Show(ctx context.Context, in *adminInput) (*rest.Data[AdminT
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(adminTenant(ctx, e)), nil
+	v, err := h.view(ctx, e)
+	return rest.OK(v), err
 }
 
 // Exists rejects a path whose tenant does not exist, before the body is validated.
@@ -205,7 +233,8 @@ func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	return rest.OKMessage(adminTenant(ctx, e), actionUpdated), nil
+	v, err := h.view(ctx, e)
+	return rest.OKMessage(v, actionUpdated), err
 }
 
 // Dissolve handles DELETE /admin/tenants/{tenant}.

@@ -43,5 +43,6 @@ func (h *AdminHTTP) Created(ctx context.Context, id uuid.UUID) (*rest.Data[Admin
 	if err != nil {
 		return nil, err
 	}
-	return rest.OKMessage(adminTenant(ctx, e), actionCreated), nil
+	v, err := h.view(ctx, e)
+	return rest.OKMessage(v, actionCreated), err
 }

@@ -95,13 +95,17 @@ test('the platform finds a failed delivery of any tenant and sends it again', { 
   // J and K step through the list, and the focus follows.
   const first = await list.locator('[aria-current=true]').getAttribute('href')
   const path = () => new URL(page.url()).pathname
-  const press = (key, isThere) => waitFor(async () => {
-    await page.keyboard.press(key)
-    await page.waitForTimeout(500)
-    return isThere()
-  })
-  await press('j', () => /deliveries\/[0-9a-f-]+$/.test(path()) && path() !== first)
-  await press('k', () => path() === first)
+  await page.keyboard.press('j')
+  await page.waitForURL(() => /deliveries\/[0-9a-f-]+$/.test(path()) && path() !== first)
+  await page.keyboard.press('k')
+  await page.waitForURL(() => path() === first)
+  // A key that is pressed before the list is loaded counts too.
+  await page.route('**/api/v1/admin/webhook-deliveries?*', async (route) => {
+    await page.keyboard.press('j')
+    await route.continue()
+  }, { times: 1 })
+  await page.reload()
+  await page.waitForURL(() => path() !== first)
   await list.getByRole('group', { name: 'Show' }).getByRole('link', { name: 'Failed' }).click()
   await page.waitForURL(/status=failed/)
   await list.locator('.dv').getByRole('link').filter({ hasText: 'Failing Ltd' }).filter({ hasText: 'Failed' }).click()

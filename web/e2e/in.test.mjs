@@ -51,7 +51,7 @@ test('a colleague is invited, joins, becomes an admin and is removed', { skip },
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
   await page.getByRole('navigation').getByRole('link', { name: 'Team' }).click()
-  await page.getByRole('button', { name: 'Invite member' }).click()
+  await page.getByRole('button', { name: 'Invite members' }).click()
   await page.getByRole('dialog').getByLabel('Email').fill('nils@team.test')
   await page.getByRole('dialog').locator('button[type=submit]').click()
   await page.getByRole('row', { name: /nils@team.test/ }).waitFor()

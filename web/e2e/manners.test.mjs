@@ -104,7 +104,7 @@ test('a dialog keeps the focus and gives it back, all with the keyboard', { skip
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
   await page.goto('/team')
-  await page.getByRole('button', { name: 'Invite member' }).focus()
+  await page.getByRole('button', { name: 'Invite members' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').waitFor()
   await waitFor(async () => (await focused(page)) === 'email')
@@ -114,7 +114,7 @@ test('a dialog keeps the focus and gives it back, all with the keyboard', { skip
   }
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await waitFor(async () => (await focused(page)) === 'Invite member')
+  await waitFor(async () => (await focused(page)) === 'Invite members')
 
   // After a dialog that a menu opened, the focus returns to the menu's button.
   const more = page.getByRole('button', { name: 'More actions for Ron Removed' })
@@ -194,7 +194,7 @@ test('two clicks in the same instant send a form once', { skip }, async (t) => {
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
   await page.goto('/team')
-  await page.getByRole('button', { name: 'Invite member' }).click()
+  await page.getByRole('button', { name: 'Invite members' }).click()
   await page.getByRole('dialog').locator('[name=email]').fill('once@manners.test')
   let sent = 0
   page.on('request', (request) => { if (request.method() === 'POST' && /invitations$/.test(request.url())) sent++ })

@@ -2,6 +2,7 @@ package blackbox_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
@@ -34,6 +35,10 @@ func TestTrailOfATenant(t *testing.T) {
 			"?filter[action]=tenant":                            0,
 			"?filter[actor]=" + strconv.FormatInt(id, 10):       2, // the accepted invitation and the new name
 			"?from=" + now:                                      len(all.Actions()),
+			"?actor=" + strconv.FormatInt(id, 10):               2,
+			"?search=coy":                                       2,
+			"?search=coy@example.com&from=" + now:               2,
+			"?search=other":                                     0, // a member of another tenant
 			"?to=2020-01-01":                                    0,
 			"?from=2020-01-01&to=" + now + "&page=2&per_page=3": 3,
 		} {
@@ -49,5 +54,13 @@ func TestTrailOfATenant(t *testing.T) {
 		admin := s.Admin()
 		s.Impersonate(admin, ada).Want(200)
 		s.Call("GET", ada.Path("/audit-logs"), admin, nil).Want(200)
+		// The admin started the impersonation, but members cannot find the entry by the admin's email.
+		if found := list("?search=admin").Want(200).Actions(); len(found) != 0 {
+			t.Errorf("entries of the admin: %v", found)
+		}
+		file := list("?format=csv&search=coy").Want(200)
+		if n := strings.Count(file.Text, "\n"); n != 3 || strings.Contains(file.Text, other.Tenant) {
+			t.Errorf("file: %s", file.Text)
+		}
 	})
 }

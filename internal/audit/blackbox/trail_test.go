@@ -2,6 +2,7 @@ package blackbox_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,11 @@ func TestAuditLogs(t *testing.T) {
 			"a part of an action":    {url.Values{"filter[action]": {"tenant"}}, []string{}},
 			"after":                  {url.Values{"filter[created_after]": {"2027-03-05"}}, []string{"tenant.updated", "login.succeeded"}},
 			"before":                 {url.Values{"filter[created_before]": {"2027-03-05T00:00:00Z"}}, []string{"tenant.setup_completed", "tenant.created"}},
+			"from":                   {url.Values{"from": {"2027-03-05"}}, []string{"tenant.updated", "login.succeeded"}},
+			"from and to":            {url.Values{"from": {"2027-02-01"}, "to": {"2027-03-05"}}, []string{"tenant.setup_completed", "tenant.created"}},
+			"search by email":        {url.Values{"search": {"ADA@example.com"}}, []string{"tenant.updated", "login.succeeded", "tenant.setup_completed"}},
+			"search by name":         {url.Values{"search": {"ad"}, "to": {"2027-03-05"}}, []string{"tenant.setup_completed"}},
+			"search for another":     {url.Values{"search": {"adam"}}, []string{}},
 			"after and before":       {url.Values{"filter[created_after]": {"2027-03-05"}, "filter[created_before]": {"2027-03-06"}}, []string{}},
 			"the second of one page": {url.Values{"per_page": {"1"}, "page": {"2"}}, []string{"login.succeeded"}},
 		} {
@@ -48,6 +54,14 @@ func TestAuditLogs(t *testing.T) {
 		if diff := cmp.Diff([]string{"tenant.updated", "login.succeeded", "tenant.setup_completed"}, byAda.Actions()); diff != "" {
 			t.Errorf("by actor: %s", diff)
 		}
+		if diff := cmp.Diff(byAda.Actions(), s.AuditLog(url.Values{"actor": {apptest.IDText(me)}}).Actions()); diff != "" {
+			t.Errorf("by the parameter actor: %s", diff)
+		}
+		file := s.AuditLog(url.Values{"search": {"ada"}, "format": {"csv"}, "sort": {"created_at"}}).Want(200)
+		lines := strings.Split(strings.TrimSpace(file.Text), "\n")
+		if len(lines) != 4 || !strings.HasPrefix(lines[0], `"id","actor_id","subject_id","acting_as.id","acting_as.name",`) || !strings.Contains(lines[1], `,"tenant.setup_completed",`) || !strings.Contains(lines[3], `,"tenant.updated",`) {
+			t.Errorf("file: %s", file.Text)
+		}
 		got := byAda.At("data.0").(map[string]any)
 		delete(got, "id")
 		want := map[string]any{
@@ -62,7 +76,7 @@ func TestAuditLogs(t *testing.T) {
 		}
 
 		for query, status := range map[string]int{
-			"filter[tenant]=acme": 422, "filter[actor]=ada": 422, "filter[created_after]=soon": 422, "filter[name]=x": 400, "sort=action": 400, "include=actor": 400,
+			"filter[tenant]=acme": 422, "filter[actor]=ada": 422, "actor=ada": 422, "search=a": 422, "from=soon": 422, "to=soon": 422, "format=xls": 422, "filter[created_after]=soon": 422, "filter[name]=x": 400, "sort=action": 400, "include=actor": 400,
 			"per_page=101": 422, "page=0": 422,
 		} {
 			values, err := url.ParseQuery(query)

@@ -136,10 +136,17 @@ func TestRates(t *testing.T) {
 			WantAt("data.by_currency", []any{apptest.Object{"currency": "USD", "mrr": 2100.0, "rate": nil, "mrr_base": nil}})
 		a.WantAt("meta.missing_rates", []any{apptest.Object{"currency": "USD", "month": name(month)}})
 
+		inBase := func(want any) {
+			t.Helper()
+			admin(s, "GET", "/tenants?filter[search]="+eve.Tenant, nil).Want(200).WantAt("data.0.mrr_base", want)
+			admin(s, "GET", "/tenants/"+eve.Tenant, nil).Want(200).WantAt("data.mrr_base", want)
+		}
+		inBase(nil)
 		rates := apptest.Object{"USD": 1.05, "GBP": 0.8567891234}
 		admin(s, "PUT", "/rates/"+today, apptest.Object{"rates": rates}).Want(200).WantAt("data", apptest.Object{"date": today, "rates": rates})
 		a = admin(s, "GET", "/analytics?from="+name(month), nil).Want(200).WantAt("data.mrr", 2000.0).WantAt("meta.missing_rates", []any{}).WantAt("meta.currency", "EUR")
 		a.WantAt("data.by_currency", []any{apptest.Object{"currency": "USD", "mrr": 2100.0, "rate": 1.05, "mrr_base": 2000.0}})
+		inBase(apptest.Object{"amount_cents": 2000.0, "currency": "EUR"})
 		s.AdvanceTo(month.AddDate(0, 1, 4))
 		next := s.Now().Format(time.DateOnly)
 		admin(s, "PUT", "/rates/"+next, apptest.Object{"rates": apptest.Object{"USD": 2.1}}).Want(200)

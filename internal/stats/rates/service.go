@@ -57,6 +57,23 @@ func (s *Service) Factors(ctx context.Context) (map[string]string, error) {
 	return factors, nil
 }
 
+// ToBase returns a function that converts an amount to the base currency at the present rates. The
+// function returns nil without a base currency, and for a currency without any rate.
+func (s *Service) ToBase(ctx context.Context) (func(money.Money) *money.Money, error) {
+	t, err := s.Table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := s.deps.Clock.Now()
+	return func(of money.Money) *money.Money {
+		if !t.HasRates() || !t.Has(of.Currency) {
+			return nil
+		}
+		c, _ := t.At(of.Currency, now)
+		return &money.Money{AmountCents: c.Of(of.AmountCents), Currency: t.base}
+	}, nil
+}
+
 // Decimals returns the number of decimals of a currency, and whether it exists.
 func (s *Service) Decimals(ctx context.Context, code string) (int, bool, error) {
 	units, _, err := s.store.currencies(ctx)

@@ -84,3 +84,45 @@ func emails(names ...string) (all []any) {
 	}
 	return all
 }
+
+// A search for members returns a page of the members whose name or email matches.
+func TestSearchOfMembers(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		other := s.Register("other@example.com", true)
+		for _, name := range []string{"Zoë Öst", "Anna Adams", "Ben Berg"} {
+			s.Join(ada, name, strings.NewReplacer("Öst", "ost", "Adams", "adams", "Berg", "berg").Replace(strings.Fields(name)[1])+"@example.com", "member")
+		}
+		admin := s.Admin()
+		for _, list := range []struct{ path, token string }{
+			{ada.Path("/team/members"), ada.Token}, {"/api/v1/admin/tenants/" + ada.Tenant + "/members", admin},
+		} {
+			of := func(query string) apptest.Reply {
+				t.Helper()
+				return s.Call("GET", list.path+"?"+query, list.token, nil).As(list.path + " " + query)
+			}
+			for query, want := range map[string][]any{
+				"search=ada":                     emails("ada", "adams"), // the owner first
+				"search=%20ADAMS%20an":           emails("adams"),
+				"search=zoe":                     emails("ost"),
+				"search=berg@example.com":        emails("berg"),
+				"search=dams":                    {},
+				"search=other":                   {},
+				"search=ada&page=2&per_page=1":   emails("adams"),
+				"search=example.com&per_page=10": emails("ada", "adams", "berg", "ost"),
+			} {
+				if diff := cmp.Diff(want, of(query).Want(200).Column("email")); diff != "" {
+					t.Errorf("%s: %s", query, diff)
+				}
+			}
+			of("search=ada").WantAt("meta.total", 2.0).WantAt("meta.per_page", 25.0)
+			of("search=a").WantInvalid("search")
+			of("search=ada&page=0").WantInvalid("page")
+			if whole := of("search=").Want(200); whole.At("meta") != nil || len(whole.Column("email")) != 4 {
+				t.Errorf("an empty search: %s", whole.Text)
+			}
+		}
+		s.Call("GET", ada.Path("/team/members?search=ada"), other.Token, nil).WantRefused(403, "")
+	})
+}

@@ -484,7 +484,7 @@ func (q *Queries) Member(ctx context.Context, arg MemberParams) (MemberRow, erro
 }
 
 const memberNames = `-- name: MemberNames :many
-SELECT m.user_id, u.name, r.name AS role_name
+SELECT m.user_id, u.name, u.email, r.name AS role_name
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
@@ -494,10 +494,11 @@ WHERE m.tenant_id = $1
 type MemberNamesRow struct {
 	UserID   int64
 	Name     string
+	Email    string
 	RoleName string
 }
 
-// The fields that determine the position of a member in the list.
+// The fields that determine the position of a member in the list, and the searched ones.
 func (q *Queries) MemberNames(ctx context.Context, tenantID uuid.UUID) ([]MemberNamesRow, error) {
 	rows, err := q.db.QueryContext(ctx, memberNames, tenantID)
 	if err != nil {
@@ -507,7 +508,12 @@ func (q *Queries) MemberNames(ctx context.Context, tenantID uuid.UUID) ([]Member
 	items := []MemberNamesRow{}
 	for rows.Next() {
 		var i MemberNamesRow
-		if err := rows.Scan(&i.UserID, &i.Name, &i.RoleName); err != nil {
+		if err := rows.Scan(
+			&i.UserID,
+			&i.Name,
+			&i.Email,
+			&i.RoleName,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -176,7 +176,7 @@ func TestAdminTenants(t *testing.T) {
 			"billing_email": "billing@example.com", "owner": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com", "external_id": nil},
 			"member_count": 1.0, "subscription_status": "active", "plan_name": "Starter", "onboarding_completed_at": shown["onboarding_completed_at"],
 			"created_at": shown["created_at"], "roles": shown["roles"],
-			"mrr": map[string]any{"amount_cents": 1900.0, "currency": "EUR"}, "trial_ends_at": nil, "open_amount": []any{}, "last_activity_at": shown["last_activity_at"],
+			"mrr": map[string]any{"amount_cents": 1900.0, "currency": "EUR"}, "mrr_base": nil, "trial_ends_at": nil, "open_amount": []any{}, "last_activity_at": shown["last_activity_at"],
 		}
 		if diff := cmp.Diff(want, shown); diff != "" {
 			t.Errorf("the resource: %s", diff)

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 
 const writes = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]'
 
@@ -11,6 +11,9 @@ const patience = 1200
  */
 export function useKeys(keys: Record<string, () => void>): void {
   const first = useRef({ key: '', at: 0 })
+  const current = useRef(keys)
+  // Before the browser handles the next key, so that none meets the functions of an earlier render.
+  useLayoutEffect(() => { current.current = keys })
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
@@ -18,7 +21,7 @@ export function useKeys(keys: Record<string, () => void>): void {
       if (document.querySelector('[role=dialog], [role=menu]')) return
       const key = event.key.toLowerCase()
       const both = event.timeStamp - first.current.at < patience ? `${first.current.key} ${key}` : key
-      const run = keys[both] ?? keys[key]
+      const run = current.current[both] ?? current.current[key]
       first.current = { key, at: event.timeStamp }
       if (!run) return
       event.preventDefault()
@@ -27,5 +30,5 @@ export function useKeys(keys: Record<string, () => void>): void {
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
-  })
+  }, [])
 }

@@ -15,7 +15,7 @@ export default function Activity() {
   const may = usePlatformMay()
   const [search] = useFilters()
   const view = views.find((one) => one === search.view) ?? 'all'
-  if (!may('logs.view')) return <NotAllowed title={t`Activity`} />
+  if (!may('logs.view')) return <NotAllowed needs={['logs.view']} title={t`Activity`} />
   const words = { all: t`Timeline`, acting: t`Acting as` }
   return (
     <Page title={t`Activity`} lead={<Trans>Activity on the platform and of all tenants.</Trans>}>

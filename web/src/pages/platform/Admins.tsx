@@ -37,7 +37,7 @@ export default function Admins() {
     enabled: may('tenants.view'),
     placeholderData: keepPreviousData,
   })
-  if (!may('tenants.view')) return <NotAllowed title={t`Platform admins`} />
+  if (!may('tenants.view')) return <NotAllowed needs={['tenants.view']} title={t`Platform admins`} />
   return (
     <Page title={t`Platform admins`} heading={t`Settings`} lead={<Trans>People who run this service, with their permissions.</Trans>}>
       <SettingsTabs />

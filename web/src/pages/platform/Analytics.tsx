@@ -87,7 +87,7 @@ export default function Analytics() {
   const scope = { plan: search.plan, currency: search.currency }
   const month = useThisMonth()
   const analytics = useQuery({ ...analyticsQuery(scope, span, month), enabled: may('tenants.view') })
-  if (!may('tenants.view')) return <NotAllowed title={t`Analytics`} />
+  if (!may('tenants.view')) return <NotAllowed needs={['tenants.view']} title={t`Analytics`} />
   const found = analytics.data
   const [from, to] = [found && format.first(format.utc.monthWithYear(`${found.meta.from}-01`)), found && format.utc.monthWithYear(`${found.meta.to}-01`)]
   const unit = found?.meta.currency

@@ -21,7 +21,7 @@ export default function Catalog() {
   const [search] = useFilters()
   const [creating, setCreating] = useState(false)
   const products = useQuery({ ...productsQuery({ search: search.search, page: pageOf(search) }), enabled: may('products.view') })
-  if (!may('products.view')) return <NotAllowed title={t`Catalog`} />
+  if (!may('products.view')) return <NotAllowed needs={['products.view']} title={t`Catalog`} />
   const create = may('products.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New product</Trans></Button>
   return (
     <Page

@@ -66,7 +66,7 @@ export default function CreditNotes() {
   useListKeys()
   const params = { ...sharedFilters(search), ...filterParams({ status: search.status, refund_status: search.refund }), ...placeOf(search, ['-issue_date', 'issue_date']) }
   const notes = useQuery({ ...listQuery('credit-notes', params), enabled: may('tenants.view') })
-  if (!may('tenants.view')) return <NotAllowed title={t`Credit notes`} />
+  if (!may('tenants.view')) return <NotAllowed needs={['tenants.view']} title={t`Credit notes`} />
   const filtered = Object.keys(filtersIn(search)).length > 0
   const meta = notes.data?.meta
   const sums = (meta?.totals ?? []).map((one) => format.money(-one.total, one.currency)).join(', ')

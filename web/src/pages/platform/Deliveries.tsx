@@ -9,6 +9,6 @@ export default function Deliveries() {
   const { t } = useLingui()
   const may = usePlatformMay()
   const { deliveryId } = useParams({ strict: false })
-  if (!may('webhooks.manage') || !may('tenants.view')) return <NotAllowed title={t`Deliveries`} />
+  if (!may('webhooks.manage') || !may('tenants.view')) return <NotAllowed needs={['webhooks.manage', 'tenants.view']} title={t`Deliveries`} />
   return <DeliveryPage scope="platform" id={deliveryId} />
 }

@@ -15,7 +15,7 @@ export default function Developers() {
   const hooks = may('webhooks.manage')
   // Who only reads logs gets to the requests.
   if (!keys && !hooks && may('logs.view')) return <Navigate to="/platform/developers/requests" replace />
-  if (!keys && !hooks) return <NotAllowed title={t`Developers`} />
+  if (!keys && !hooks) return <NotAllowed needs={['api_keys.manage']} title={t`Developers`} />
   return (
     <Page title={t`Developers`} lead={<Trans>Connect your applications to the whole platform.</Trans>}>
       <DeveloperTabs />

@@ -85,7 +85,7 @@ export default function Discounts() {
   const code = search.code?.trim() || undefined
   const active = search.show === 'active' ? true : search.show === 'inactive' ? false : undefined
   const discounts = useQuery({ ...discountsQuery({ code, active, page: pageOf(search) }), enabled: may('plans.view') })
-  if (!may('plans.view')) return <NotAllowed title={t`Promotion codes`} />
+  if (!may('plans.view')) return <NotAllowed needs={['plans.view']} title={t`Promotion codes`} />
   const filtered = code !== undefined || active !== undefined
   const create = may('plans.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New code</Trans></Button>
   const states = [{ value: 'all', label: t({ message: 'All', context: 'codes' }) }, { value: 'active', label: t({ message: 'Active', context: 'codes' }) }, { value: 'inactive', label: t({ message: 'Inactive', context: 'codes' }) }]

@@ -70,7 +70,7 @@ export default function Features() {
   const [search] = useFilters()
   const [creating, setCreating] = useState(false)
   const features = useQuery({ ...featuresQuery({ search: search.search, page: pageOf(search) }), enabled: may('features.view') })
-  if (!may('features.view')) return <NotAllowed title={t`Features`} />
+  if (!may('features.view')) return <NotAllowed needs={['features.view']} title={t`Features`} />
   const create = may('features.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New feature</Trans></Button>
   return (
     <Page title={t`Features`} lead={<Trans>The differences between plans. A plan includes a feature with or without a limit.</Trans>} actions={create}>

@@ -65,7 +65,7 @@ export default function Home() {
   const may = usePlatformMay()
   const greeting = useGreeting()
   const stats = useQuery({ ...statsQuery, enabled: may('tenants.view') })
-  if (!may('tenants.view')) return <NotAllowed title={t`Home`} />
+  if (!may('tenants.view')) return <NotAllowed needs={['tenants.view']} title={t`Home`} />
   return (
     <Page title={t`Home`} heading={greeting} lead={<Lead of={stats.data} format={format} />}>
       {may('logs.view') && <ReadAhead />}

@@ -48,7 +48,7 @@ export default function Invoices() {
   const base = { ...shared, ...filterParams({ number: search.search?.trim() || undefined }) }
   const params = { ...base, ...filterParams({ status: search.status, overdue: search.overdue === '1' ? 'true' : undefined }), ...placeOf(search, orders) }
   const invoices = useQuery({ ...listQuery('invoices', params), enabled: may('tenants.view') })
-  if (!may('tenants.view')) return <NotAllowed title={t`Invoices`} />
+  if (!may('tenants.view')) return <NotAllowed needs={['tenants.view']} title={t`Invoices`} />
   const filtered = Object.keys(filtersIn(search)).length > 0
   const total = invoices.data?.meta.total
   const since = search.issued_from && !search.issued_to && format.dayWithYear(search.issued_from)

@@ -73,7 +73,7 @@ export default function Meters() {
     enabled: may('meters.manage'),
     placeholderData: (before) => before,
   })
-  if (!may('meters.manage')) return <NotAllowed title={t`Meters`} />
+  if (!may('meters.manage')) return <NotAllowed needs={['meters.manage']} title={t`Meters`} />
   const create = <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New meter</Trans></Button>
   return (
     <Page title={t`Meters`} lead={<Trans>Meters count how customers use your product, for limits and invoices.</Trans>} actions={meters.data?.data.length ? create : null}>

@@ -22,7 +22,7 @@ export default function NewSubscription() {
   const { plans, isLoading } = usePlans()
   const running = useRunning(tenantId)
   const name = tenant.data?.name ?? ''
-  if (!allowed) return <NotAllowed title={t`New subscription`} />
+  if (!allowed) return <NotAllowed needs={['subscriptions.manage', 'tenants.view']} title={t`New subscription`} />
   return (
     <Page title={t`New subscription`} lead={name && <Trans>For {name}</Trans>}>
       <Read query={tenant} lines={9}>

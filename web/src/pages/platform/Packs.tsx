@@ -75,7 +75,7 @@ export default function Packs() {
   const [search] = useFilters()
   const [creating, setCreating] = useState(false)
   const packs = useQuery({ ...packsQuery({ page: pageOf(search) }), enabled: may('plans.view') })
-  if (!may('plans.view')) return <NotAllowed title={t`Packs`} />
+  if (!may('plans.view')) return <NotAllowed needs={['plans.view']} title={t`Packs`} />
   const create = may('plans.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New pack</Trans></Button>
   return (
     <Page title={t`Packs`} lead={<Trans>Prepaid units of a meter, for customers who need more than their plan includes.</Trans>} actions={packs.data?.data.length ? create : null}>

@@ -61,7 +61,7 @@ export default function People() {
   const allowed = may('tenants.view')
   const params = { ...paramsOf(search), ...placeOf(search, ['-created_at', 'created_at', 'name']) }
   const users = useQuery({ ...listQuery('users', params), enabled: allowed })
-  if (!allowed) return <NotAllowed title={t`People`} />
+  if (!allowed) return <NotAllowed needs={['tenants.view']} title={t`People`} />
   const total = users.data?.meta.total
   const views = [
     { name: t`All people`, search: {} }, { name: t`Platform admins`, search: { admins: '1' } }, { name: t`Without a tenant`, search: { alone: '1' } },

@@ -27,7 +27,7 @@ export default function PlanEditor() {
   const plan = useQuery({ ...planQuery(planId), enabled: may('plans.view'), refetchOnWindowFocus: false })
   const currencies = useQuery(currenciesQuery)
   const [round, setRound] = useState(0)
-  if (!may('plans.view')) return <NotAllowed title={t`Plan`} />
+  if (!may('plans.view')) return <NotAllowed needs={['plans.view']} title={t`Plan`} />
   return (
     <Page title={plan.data ? nameIn(plan.data.translations, i18n.locale) : t`Plan`} heading={null}>
       <Read query={plan} lines={9}>

@@ -9,7 +9,7 @@ import { NotAllowed } from './NotAllowed'
 export default function Requests() {
   const { t } = useLingui()
   const may = usePlatformMay()
-  if (!may('logs.view')) return <NotAllowed title={t`Requests`} />
+  if (!may('logs.view')) return <NotAllowed needs={['logs.view']} title={t`Requests`} />
   return (
     <Page title={t`Requests`} heading={t`Developers`} lead={<Trans>Requests with API keys, and requests of members that failed.</Trans>} wide>
       <DeveloperTabs />

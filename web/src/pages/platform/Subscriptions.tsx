@@ -86,7 +86,7 @@ export default function Subscriptions() {
   const allowed = may('tenants.view')
   const params = { ...paramsOf(search), ...placeOf(search, orders) }
   const subscriptions = useQuery({ ...listQuery('subscriptions', params), enabled: allowed })
-  if (!allowed) return <NotAllowed title={t`Subscriptions`} />
+  if (!allowed) return <NotAllowed needs={['tenants.view']} title={t`Subscriptions`} />
   const total = subscriptions.data?.meta.total
   const views = [
     { name: t`All subscriptions`, search: {} }, { name: t`Past due`, search: { status: 'past_due,unpaid' } },

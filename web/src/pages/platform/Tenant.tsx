@@ -28,7 +28,7 @@ export default function Tenant() {
     change({ do: undefined }, { replace: true })
   }, [wanted]) // eslint-disable-line react-hooks/exhaustive-deps
   const tenant = useQuery({ ...oneQuery(tenantId), enabled: may('tenants.view') })
-  if (!may('tenants.view')) return <NotAllowed title={t`Tenant`} />
+  if (!may('tenants.view')) return <NotAllowed needs={['tenants.view']} title={t`Tenant`} />
   return (
     <Page title={tenant.data?.name ?? t`Tenant`} heading={null}>
       <Read query={tenant} lines={9}>

@@ -91,7 +91,7 @@ export default function Tenants() {
     { name: t`All tenants`, search: {} }, { name: t`Past due`, search: { status: 'past_due,unpaid' } }, { name: t`Trials ending this week`, search: { trial: '7' } }, { name: t({ message: 'Deleted', context: 'tenants' }), search: { show: 'deleted' } },
   ]
   const all = useQuery({ ...countQuery('tenants', paramsOf({})), enabled: allowed }).data?.total
-  if (!allowed) return <NotAllowed title={t`Tenants`} />
+  if (!allowed) return <NotAllowed needs={['tenants.view']} title={t`Tenants`} />
   const total = tenants.data?.meta.total
   const create = may('tenants.manage') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New tenant</Trans></Button>
   const sorts = [

@@ -1,14 +1,16 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useFilters } from '../../app/filters'
+import { pageOf, useFilters } from '../../app/filters'
 import { useFormat } from '../../app/format'
 import { useMay } from '../../app/session'
 import { Button } from '../../ui/Button'
 import { Chips } from '../../ui/Chips'
 import { Page } from '../../ui/Page'
+import { Pager } from '../../ui/Pager'
 import { Read } from '../../ui/Read'
-import { useInvitations, useMembers, useSubscription } from './shared/reads'
+import { SearchField } from '../../ui/SearchField'
+import { useInvitations, useMemberPage, useSubscription, useTeamStats } from './shared/reads'
 import { useWords } from './shared/words'
 import { InviteDialog } from './team/InviteDialog'
 import { PeopleTable } from './team/PeopleTable'
@@ -25,11 +27,14 @@ export default function Team() {
   const words = useWords()
   const [search] = useFilters()
   const [inviting, setInviting] = useState(false)
-  const members = useMembers()
+  const sought = (search.search?.trim().length ?? 0) > 1 ? search.search?.trim() : undefined
+  const members = useMemberPage(pageOf(search), sought)
+  const stats = useTeamStats().data?.data
   const invitations = useInvitations()
   const subscription = useSubscription().data?.data
   const waiting = (invitations.data?.data ?? []).filter((one) => one.status === 'pending' || one.status === 'expired')
-  const people = members.data?.data.length ?? 0
+  const people = stats?.members ?? 0
+  const matching = waiting.filter((one) => !sought || one.email.toLowerCase().includes(sought.toLowerCase()))
   const price = subscription && format.money(subscription.price_cents, subscription.currency)
   const paid = subscription?.quantity ?? 0
   const free = Math.max(0, paid - people)
@@ -44,7 +49,7 @@ export default function Team() {
     <Page
       title={t`Team`}
       lead={
-        subscription?.plan.pricing_type !== 'seat' || members.isPending ? <Trans>The members of your team and their permissions.</Trans>
+        subscription?.plan.pricing_type !== 'seat' || !stats ? <Trans>The members of your team and their permissions.</Trans>
           : (
               <>
                 {free > 0
@@ -54,17 +59,25 @@ export default function Team() {
               </>
             )
       }
-      actions={may('team.invite') && <Button look="primary" icon="plus" onClick={() => setInviting(true)}><Trans>Invite member</Trans></Button>}
+      actions={may('team.invite') && <Button look="primary" icon="plus" onClick={() => setInviting(true)}><Trans>Invite members</Trans></Button>}
     >
       <SeatLine />
-      <div className="toolbar gap-top"><Chips name="show" label={t`Show`} value={show} options={choices} /></div>
+      <div className="toolbar gap-top">
+        {(sought || people + waiting.length > 10) && <SearchField label={t`Search by name or email`} />}
+        <Chips name="show" label={t`Show`} value={show} options={choices} />
+      </div>
       <Read query={members} lines={6}>
-        {({ data }) => (
-          <PeopleTable
-            members={show === 'invitations' ? [] : data}
-            invitations={show === 'people' ? [] : waiting}
-            onInvite={may('team.invite') ? () => setInviting(true) : undefined}
-          />
+        {({ data, meta }) => (
+          <div className={members.isPlaceholderData ? 'is-old' : undefined}>
+            <PeopleTable
+              members={show === 'invitations' ? [] : data}
+              // Invitations follow the last member.
+              invitations={show === 'people' || (show === 'everyone' && meta && meta.current_page < meta.last_page) ? [] : matching}
+              sought={sought}
+              onInvite={may('team.invite') ? () => setInviting(true) : undefined}
+            />
+            {show !== 'invitations' && meta && <Pager meta={meta} />}
+          </div>
         )}
       </Read>
       <RolesInWords withLink />

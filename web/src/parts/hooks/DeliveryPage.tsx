@@ -116,18 +116,31 @@ export function DeliveryPage({ scope, endpointId, id }: { scope: Scope; endpoint
   const list = useQuery(listQuery(source, filter))
   const rows = list.data?.data ?? []
   const shown = id ?? rows[0]?.id
-  const at = rows.findIndex((one) => one.id === shown)
-  const keyed = useRef(false)
-  const go = (step: number) => () => {
-    const to = rows[at + step]
-    if (!to) return
-    keyed.current = true
+  // The delivery to which the keys lead, until the page shows it: the next key starts from there.
+  const target = useRef<string>(undefined)
+  // The steps of the keys that were pressed before the list was loaded.
+  const ahead = useRef(0)
+  const go = (step: number) => {
+    if (!list.data) {
+      ahead.current += step
+      return
+    }
+    const at = rows.findIndex((one) => one.id === (target.current ?? shown))
+    const to = rows[Math.min(rows.length - 1, Math.max(0, at + step))]
+    if (!to || to.id === (target.current ?? shown)) return
+    target.current = to.id
     void navigate({ to: pathOf(scope), params: ((before: object) => ({ ...before, deliveryId: to.id })) as never, search: ((before: object) => before) as never, resetScroll: false, replace: true })
   }
-  useKeys({ j: go(1), k: go(-1) })
+  useKeys({ j: () => go(1), k: () => go(-1) })
   useEffect(() => {
-    if (!keyed.current) return
-    keyed.current = false
+    if (!list.data || ahead.current === 0) return
+    const steps = ahead.current
+    ahead.current = 0
+    go(steps)
+  }, [list.data]) // eslint-disable-line react-hooks/exhaustive-deps
+  useEffect(() => {
+    if (target.current !== shown) return
+    target.current = undefined
     document.querySelector<HTMLElement>('.dv [aria-current]')?.focus()
   }, [shown])
   const filtered = Boolean(status || type || search.tenant || search.endpoint)

@@ -17,3 +17,11 @@ export function dayWord(at: string, format: Formats): string {
   if (isDay(at, now() - day)) return t`Yesterday`
   return new Date(at).getFullYear() === new Date(now()).getFullYear() ? format.month(at) : format.monthWithYear(at)
 }
+
+/** Returns the start of a day (YYYY-MM-DD) in the reader's time zone as a time, or undefined for another text; after adds days. */
+export function momentOf(day: string | undefined, after = 0): string | undefined {
+  if (!day || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined
+  const at = new Date(`${day}T00:00:00`)
+  at.setDate(at.getDate() + after)
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
+}

@@ -14,10 +14,11 @@ interface Filter {
   page?: number
   per_page?: number
   'filter[action]'?: string
-  'filter[actor]'?: number
   'filter[tenant]'?: string
-  'filter[created_after]'?: string
-  'filter[created_before]'?: string
+  search?: string
+  from?: string
+  to?: string
+  actor?: number
 }
 
 /** A part of the audit trail, newest first. */
@@ -53,17 +54,17 @@ export function useNameOf(tenantId?: string): NameOf {
 }
 
 /** Returns a function that returns the name of a user by id, if known. */
-export function usePerson(): (id: number) => string {
+export function usePerson(tenantId?: string): (id: number) => string {
   const { t } = useLingui()
-  const name = useNameOf()
+  const name = useNameOf(tenantId)
   return (id) => name('user', String(id)) ?? t`User ${id}`
 }
 
-/** Converts audit entries to time line entries. */
-export function useChanges(): (found: Schema<'AuditEntry'>[]) => Change[] {
+/** Converts audit entries to time line entries. Those of one tenant name its members. */
+export function useChanges(tenantId?: string): (found: Schema<'AuditEntry'>[]) => Change[] {
   const { t } = useLingui()
-  const person = usePerson()
-  const name = useNameOf()
+  const person = usePerson(tenantId)
+  const name = useNameOf(tenantId)
   const record: NameOf = (resource, id) => name(resource, id) ?? (resource === 'tenant' ? t`Tenant` : undefined)
   return (found) => found.map((one) => changeOf(one, person, record))
 }

@@ -4,10 +4,11 @@ import type { InvoiceRow } from '../lists/reads'
 import { CreateNote } from '../tenant/CreateNote'
 import { notesQuery } from '../tenant/invoices'
 import { MarkPaid } from '../tenant/MarkPaid'
+import { PayInvoice } from '../tenant/PayInvoice'
 import { VoidInvoice } from '../tenant/VoidInvoice'
 
 export interface Ask {
-  dialog: 'paid' | 'note' | 'void'
+  dialog: 'paid' | 'charge' | 'note' | 'void'
   of: InvoiceRow
 }
 
@@ -30,6 +31,7 @@ export function InvoiceDialogs({ asked, open, close }: ReturnType<typeof useAske
   return (
     <>
       <MarkPaid tenant={of.tenant} invoice={of} open={shown('paid')} onClose={close} />
+      <PayInvoice tenant={of.tenant} invoice={of} open={shown('charge')} onClose={close} />
       <VoidInvoice tenant={of.tenant} invoice={of} open={shown('void')} onClose={close} />
       {dialog === 'note' && <Note key={of.id} of={of} open={open} onClose={close} />}
     </>

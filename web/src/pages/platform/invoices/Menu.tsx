@@ -18,6 +18,7 @@ export function InvoiceMenu({ of, onAsk }: { of: InvoiceRow; onAsk: (dialog: Ask
   const voidable = (open || of.status === 'draft') && may('tenants.manage')
   return (
     <More small label={t`Actions for invoice ${number}`}>
+      {open && may('subscriptions.manage') && of.payment_action?.type !== 'confirm' && <MenuEntry icon="card" onClick={() => onAsk('charge', of)}><Trans>Charge invoice</Trans></MenuEntry>}
       {open && may('subscriptions.manage') && <MenuEntry icon="check" onClick={() => onAsk('paid', of)}><Trans>Record payment</Trans></MenuEntry>}
       {open && link && <MenuEntry icon="link" onClick={() => copy(link, <Trans>The payment link was copied.</Trans>)}><Trans>Copy payment link</Trans></MenuEntry>}
       {isCreditable(of) && may('billing.credit') && (

@@ -7,7 +7,9 @@ import { toast } from '../../../ui/Toast'
 import { ActAs } from './ActAs'
 import type { Asked } from './asked'
 import { ChangePlan } from './ChangePlan'
+import { ChangePrice } from './ChangePrice'
 import { CancelSubscription } from './CancelSubscription'
+import { ChangeCap } from './ChangeCap'
 import { ChangeLimit } from './ChangeLimit'
 import { EditTenant } from './Details'
 import { ExtendTrial } from './ExtendTrial'
@@ -16,7 +18,9 @@ import { GrantUnits } from './GrantUnits'
 import { currentOf } from './MoneyFacts'
 import { subscriptionsQuery } from './reads'
 import { MarkPaid } from './MarkPaid'
+import { PayInvoice } from './PayInvoice'
 import { AddCode, RemoveCode } from './PromotionCode'
+import { ResumeSubscription } from './ResumeSubscription'
 import { VoidInvoice } from './VoidInvoice'
 
 /** The dialogs of a tenant's actions. At most one is open. */
@@ -32,13 +36,17 @@ export function Dialogs({ of, asked, onClose }: { of: Schema<'AdminTenant'>; ask
       <MarkPaid tenant={of} open={dialog === 'paid'} onClose={onClose} />
       {current && <AddCode of={current} tenant={of} open={dialog === 'code'} onClose={onClose} />}
       {current && <RemoveCode of={current} tenant={of} open={dialog === 'uncode'} onClose={onClose} />}
+      <PayInvoice tenant={of} open={dialog === 'charge'} onClose={onClose} />
       <VoidInvoice tenant={of} open={dialog === 'void'} onClose={onClose} />
       {current && <CancelSubscription of={current} tenant={of} open={dialog === 'cancel'} onClose={onClose} />}
       {current && <ExtendTrial of={current} tenant={of} open={dialog === 'trial'} onClose={onClose} />}
       {current && <ChangePlan of={current} tenant={of} open={dialog === 'change'} onClose={onClose} />}
+      {current && <ChangePrice of={current} tenant={of} open={dialog === 'price'} onClose={onClose} />}
+      {current && <ResumeSubscription of={current} tenant={of} open={dialog === 'resume'} onClose={onClose} />}
       <ActAs tenant={of} member={asked && 'member' in asked ? asked.member : undefined} open={dialog === 'act'} onClose={onClose} />
       <GiveCredit tenant={of} open={dialog === 'credit'} onClose={onClose} />
       <ChangeLimit tenant={of} feature={feature} open={dialog === 'limit'} onClose={onClose} />
+      <ChangeCap tenant={of} feature={feature} open={dialog === 'cap'} onClose={onClose} />
       <GrantUnits tenant={of} feature={feature} open={dialog === 'grant'} onClose={onClose} />
       <Confirm
         open={dialog === 'dissolve'} onClose={onClose} name={of.name} title={<Trans>Delete {of.name}?</Trans>} action={<Trans>Delete tenant</Trans>}

@@ -10,7 +10,9 @@ import { Status, SubscriptionState } from '../../../ui/Status'
 import { usePlatformMay } from '../may'
 import { useAsk } from './asked'
 import { currentOf } from './MoneyFacts'
-import { subscriptionsQuery } from './reads'
+import { isPriceable } from './ChangePrice'
+import { isEnding } from './ResumeSubscription'
+import { billingQuery, subscriptionsQuery } from './reads'
 
 /** The name and state of a tenant, with two main actions and a menu of the others. */
 export function Header({ of }: { of: Schema<'AdminTenant'> }) {
@@ -57,6 +59,7 @@ function Actions({ of }: { of: Schema<'AdminTenant'> }) {
   const ask = useAsk()
   const subscriptions = useQuery(subscriptionsQuery(of.id)).data
   const current = currentOf(subscriptions ?? [])
+  const owes = (useQuery(billingQuery(of.id)).data?.open.length ?? 0) > 0
   const runs = current && current.status !== 'canceled' && current.status !== 'incomplete_expired'
   const manage = may('tenants.manage')
   return (
@@ -64,6 +67,9 @@ function Actions({ of }: { of: Schema<'AdminTenant'> }) {
       {manage && <MenuEntry icon="pencil" onClick={() => ask({ dialog: 'edit' })}><Trans>Edit details</Trans></MenuEntry>}
       {manage && current?.status === 'trialing' && <MenuEntry icon="calendar" onClick={() => ask({ dialog: 'trial' })}><Trans>Extend trial</Trans></MenuEntry>}
       {may('subscriptions.manage') && runs && !current.discount && <MenuEntry icon="plus" onClick={() => ask({ dialog: 'code' })}><Trans>Add promotion code</Trans></MenuEntry>}
+      {may('subscriptions.manage') && isPriceable(current) && <MenuEntry icon="coin" onClick={() => ask({ dialog: 'price' })}><Trans>Change price</Trans></MenuEntry>}
+      {may('subscriptions.manage') && isEnding(current) && <MenuEntry icon="undo" onClick={() => ask({ dialog: 'resume' })}><Trans>Resume subscription</Trans></MenuEntry>}
+      {may('subscriptions.manage') && owes && <MenuEntry icon="card" onClick={() => ask({ dialog: 'charge' })}><Trans>Charge invoice</Trans></MenuEntry>}
       {may('subscriptions.manage') && <MenuEntry icon="check" onClick={() => ask({ dialog: 'paid' })}><Trans>Record payment</Trans></MenuEntry>}
       {may('billing.credit') && <MenuEntry icon="coin" onClick={() => ask({ dialog: 'credit' })}><Trans>Give credit</Trans></MenuEntry>}
       {may('limits.manage') && <MenuEntry icon="gauge" onClick={() => ask({ dialog: 'limit' })}><Trans>Change limit</Trans></MenuEntry>}

@@ -22,6 +22,7 @@ import { CreateNote } from './CreateNote'
 import { VoidInvoice } from './VoidInvoice'
 import { notesQuery } from './invoices'
 import { MarkPaid } from './MarkPaid'
+import { PayInvoice } from './PayInvoice'
 import { invoiceQuery } from './reads'
 import { useCustomer } from './useCustomer'
 
@@ -51,7 +52,7 @@ function Shown({ invoice, notes }: { invoice: Schema<'Invoice'>; notes: CreditNo
   const { t } = useLingui()
   const of = useCustomer()
   const may = usePlatformMay()
-  const [asked, setAsked] = useState<'note' | 'paid' | 'void'>()
+  const [asked, setAsked] = useState<'note' | 'paid' | 'charge' | 'void'>()
   const close = () => setAsked(undefined)
   const path = `/api/v1/admin/tenants/${of.id}`
   const { number } = invoice
@@ -63,6 +64,7 @@ function Shown({ invoice, notes }: { invoice: Schema<'Invoice'>; notes: CreditNo
         <h2><Trans>Invoice {number}</Trans> <InvoiceState status={invoice.status} /></h2>
         <div className="acts">
           {invoice.pdf_url && <ButtonAnchor icon="download" href={address(`${path}/invoices/${invoice.id}/pdf`)} download={`${number}.pdf`} aria-label={t`PDF of ${number}`}>PDF</ButtonAnchor>}
+          {invoice.status === 'open' && may('subscriptions.manage') && <Button icon="card" onClick={() => setAsked('charge')}><Trans>Charge invoice</Trans></Button>}
           {invoice.status === 'open' && may('subscriptions.manage') && <Button onClick={() => setAsked('paid')}><Trans>Record payment</Trans></Button>}
           {creditable && may('billing.credit') && <Button look="primary" onClick={() => setAsked('note')}><Trans>Create credit note</Trans></Button>}
           {(invoice.status === 'open' || invoice.status === 'draft') && may('tenants.manage') && <More><MenuEntry icon="x" danger onClick={() => setAsked('void')}><Trans>Void invoice</Trans></MenuEntry></More>}
@@ -77,6 +79,7 @@ function Shown({ invoice, notes }: { invoice: Schema<'Invoice'>; notes: CreditNo
         </div>
       </div>
       <MarkPaid tenant={of} invoice={invoice} open={asked === 'paid'} onClose={close} />
+      <PayInvoice tenant={of} invoice={invoice} open={asked === 'charge'} onClose={close} />
       <VoidInvoice tenant={of} invoice={invoice} open={asked === 'void'} onClose={close} />
       <CreateNote tenant={of} invoice={invoice} notes={notes} open={asked === 'note'} onClose={close} />
     </>
@@ -90,7 +93,7 @@ export default function InvoicePage() {
   const may = usePlatformMay()
   const invoice = useQuery({ ...invoiceQuery(tenantId, invoiceId), enabled: may('tenants.view') })
   const notes = useQuery({ ...notesQuery(tenantId, invoiceId), enabled: may('tenants.view') })
-  if (!may('tenants.view')) return <NotAllowed title={t`Invoice`} />
+  if (!may('tenants.view')) return <NotAllowed needs={['tenants.view']} title={t`Invoice`} />
   if (notes.isLoading) return <Skeleton lines={8} />
   return <Read query={invoice} lines={8}>{(data) => <Shown invoice={data} notes={notes.data ?? []} />}</Read>
 }

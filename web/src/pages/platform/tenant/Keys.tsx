@@ -11,6 +11,7 @@ import { Read } from '../../../ui/Read'
 import { Status } from '../../../ui/Status'
 import { Day, When } from '../../../ui/When'
 import { usePlatformMay } from '../may'
+import { MissingPermission } from '../NotAllowed'
 import { tenantHooksQuery, tenantKeysQuery } from './reads'
 import { useCustomer } from './useCustomer'
 
@@ -69,7 +70,7 @@ export default function Keys() {
   const [seesKeys, seesHooks] = [may('api_keys.manage'), may('webhooks.manage')]
   const keys = useQuery({ ...tenantKeysQuery(of.id), enabled: seesKeys })
   const hooks = useQuery({ ...tenantHooksQuery(of.id), enabled: seesHooks })
-  if (!seesKeys && !seesHooks) return <Empty slim icon="lock" title={<Trans>You do not have permission to view this</Trans>} />
+  if (!seesKeys && !seesHooks) return <MissingPermission slim needs={['api_keys.manage']} />
   return (
     <>
       {seesKeys && <Section className="" title={<Trans>API keys</Trans>}><Read query={keys} lines={3}>{(found) => <KeyTable keys={found} />}</Read></Section>}

@@ -40,6 +40,7 @@ function Source({ of, cap }: { of: Limited; cap: number | null }) {
   const planned = limitWord(limit?.plan, of.unit, true, format)
   const override = limit?.override
   const until = override?.expires_at && format.dayWithYear(override.expires_at)
+  const by = of.quota?.cap_by?.name
   const own = cap === null ? '' : format.quantity(cap, of.unit)
   return (
     <div className="what">
@@ -47,7 +48,7 @@ function Source({ of, cap }: { of: Limited; cap: number | null }) {
       {limit && (limit.plan ? <small><Trans>Plan: {planned}.</Trans> {until && <Trans>Expires on {until}.</Trans>}</small> : override && until && <small><Trans>Expires on {until}.</Trans></small>)}
       {override && <small>“{override.reason}”, <ByWords by={override.by} />, {format.ago(override.created_at)}</small>}
       {!limit?.plan && !override && effective === null && <small><Trans>Neither the plan nor an override sets a limit.</Trans></small>}
-      {cap !== null && <small><Trans>The customer set a cap of {own}.</Trans></small>}
+      {cap !== null && <small>{by ? <Trans>{by} set a cap of {own}.</Trans> : <Trans>The customer set a cap of {own}.</Trans>}</small>}
     </div>
   )
 }
@@ -69,6 +70,7 @@ function Row({ of, resets, status, meter, cap = null }: { of: Limited; resets?: 
       <Source of={of} cap={cap} />
       <div className="acts">
         {may('limits.manage') && <Button size="s" aria-label={t`Change limit of ${of.name}`} onClick={() => ask({ dialog: 'limit', feature: of.code })}><Trans>Change limit</Trans></Button>}
+        {may('limits.manage') && of.quota && <Button size="s" look="quiet" aria-label={cap === null ? t`Set cap of ${of.name}` : t`Change cap of ${of.name}`} onClick={() => ask({ dialog: 'cap', feature: of.code })}>{cap === null ? <Trans>Set cap</Trans> : <Trans>Change cap</Trans>}</Button>}
         {may('limits.manage') && of.grantable && <Button size="s" look="quiet" aria-label={t`Grant units of ${of.name}`} onClick={() => ask({ dialog: 'grant', feature: of.code })}><Trans>Grant units</Trans></Button>}
       </div>
     </article>

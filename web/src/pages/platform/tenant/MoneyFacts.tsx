@@ -8,6 +8,7 @@ import { useDiscountWords } from '../../../parts/PromotionCode'
 import { usePlatformMay } from '../may'
 import { useAsk } from './asked'
 import { subscriptionsQuery } from './reads'
+import { isEnding } from './ResumeSubscription'
 import { costOf, scheduledOf } from '../../../parts/scheduled'
 import { intervalWord } from './words'
 
@@ -17,6 +18,9 @@ export function currentOf(all: Schema<'Subscription'>[]): Schema<'Subscription'>
 }
 
 function PlanFacts({ of }: { of: Schema<'Subscription'> }) {
+  const { t } = useLingui()
+  const ask = useAsk()
+  const may = usePlatformMay()
   const format = useFormat()
   const price = format.money(of.price_cents, of.currency)
   const every = intervalWord(of)
@@ -33,7 +37,15 @@ function PlanFacts({ of }: { of: Schema<'Subscription'> }) {
       </div>
       {of.status !== 'canceled' && <div><dt><Trans>Period</Trans></dt><dd>{format.day(of.current_period_start)} – {format.day(of.current_period_end)}</dd></div>}
       {of.trial_ends_at && of.status === 'trialing' && <div><dt><Trans>Trial until</Trans></dt><dd>{format.day(of.trial_ends_at)}</dd></div>}
-      {ends && of.status !== 'canceled' && <div><dt><Trans>Ends on</Trans></dt><dd>{format.day(ends)}{of.cancellation_reason && <span className="faint"> “{of.cancellation_reason}”</span>}</dd></div>}
+      {ends && of.status !== 'canceled' && (
+        <div>
+          <dt><Trans>Ends on</Trans></dt>
+          <dd>
+            {format.day(ends)}{of.cancellation_reason && <span className="faint"> “{of.cancellation_reason}”</span>}
+            {may('subscriptions.manage') && isEnding(of) && <> <button type="button" className="as-link" aria-label={t`Resume subscription`} onClick={() => ask({ dialog: 'resume' })}><Trans>Resume</Trans></button></>}
+          </dd>
+        </div>
+      )}
       {of.status === 'canceled' && of.canceled_at && <div><dt><Trans>Ended on</Trans></dt><dd>{format.day(of.canceled_at)}{of.cancellation_reason && <span className="faint"> “{of.cancellation_reason}”</span>}</dd></div>}
       {of.collection === 'invoice' && (
         <div><dt><Trans>Payment</Trans></dt><dd><Trans>By invoice</Trans><small className="block"><Plural value={of.days_until_due ?? 0} _0="Due on receipt" one="Due within # day" other="Due within # days" /></small></dd></div>

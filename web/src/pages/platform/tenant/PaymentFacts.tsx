@@ -7,7 +7,7 @@ import { Problem } from '../../../ui/Messages'
 import { billingQuery } from './reads'
 
 /** Returns a function that describes a payment method. */
-function useMethodWords(): (of: Schema<'PaymentMethod'>) => string {
+export function useMethodWords(): (of: Schema<'PaymentMethod'>) => string {
   const { t } = useLingui()
   return ({ type, brand, last4, exp_month: month, exp_year: year }) => {
     const types: Record<string, string> = { card: t`Card`, sepa_debit: t`SEPA direct debit`, bank_transfer: t`Bank transfer`, paypal: 'PayPal', link: 'Link' }

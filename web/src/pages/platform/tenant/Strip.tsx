@@ -26,7 +26,7 @@ function Next({ of }: { of: Schema<'Subscription'> | undefined }) {
 /** Four figures for most support questions: the next payment, credit, open invoices or else the MRR, and the paid amount. */
 export function Strip({ of }: { of: Schema<'AdminTenant'> }) {
   const { id } = of
-  const { mrr } = of as Partial<TenantRow>
+  const { mrr, mrr_base } = of as Partial<TenantRow>
   const format = useFormat()
   const may = usePlatformMay()
   const billing = useQuery(billingQuery(id)).data
@@ -39,7 +39,7 @@ export function Strip({ of }: { of: Schema<'AdminTenant'> }) {
       <Next of={current} />
       {may('billing.credit') && <Figure label={<Trans>Balance</Trans>} value={credit.data ? format.sum(credit.data.balance) : '–'} below={credit.data && (credit.data.balance.amount_cents > 0 ? <Trans>Applied to the next invoices</Trans> : <Trans>No credit</Trans>)} />}
       {billing && billing.open.length === 0 && mrr !== undefined
-        ? <Figure label={<Trans>MRR</Trans>} value={mrr ? format.sum(mrr) : zero} below={<Trans>Everything is paid</Trans>} />
+        ? <Figure label={<Trans>MRR</Trans>} value={mrr ? format.sum(mrr) : zero} below={mrr && mrr_base && mrr_base.currency !== mrr.currency ? `≈ ${format.sum(mrr_base)}` : <Trans>Everything is paid</Trans>} />
         : <Figure label={<Trans>Open invoices</Trans>} value={sums(billing?.open, zero)} below={billing && (billing.open.length > 0 ? <Trans>To be paid</Trans> : <Trans>Everything is paid</Trans>)} />}
       <Figure label={<Trans>Paid to date</Trans>} value={sums(billing?.paid_in_all, zero)} />
     </dl>

@@ -5,12 +5,16 @@ import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { costOf, scheduledOf } from '../../../parts/scheduled'
+import { Button } from '../../../ui/Button'
 import { Copy } from '../../../ui/Copy'
 import { Empty } from '../../../ui/Messages'
 import { Section } from '../../../ui/Page'
 import { Read } from '../../../ui/Read'
 import { Icon } from '../../../ui/Icon'
 import { Status, SubscriptionState, type Tone } from '../../../ui/Status'
+import { usePlatformMay } from '../may'
+import { useAsk } from './asked'
+import { isPriceable } from './ChangePrice'
 import { useLimited } from './limits'
 import { currentOf, MoneyFacts } from './MoneyFacts'
 import { PaymentFacts } from './PaymentFacts'
@@ -103,6 +107,8 @@ function Comparison({ of, tenant }: { of: Schema<'Subscription'>; tenant: Schema
 export default function Subscription() {
   const tenant = useCustomer()
   const format = useFormat()
+  const may = usePlatformMay()
+  const ask = useAsk()
   const subscriptions = useQuery(subscriptionsQuery(tenant.id))
   return (
     <Read query={subscriptions} lines={8}>
@@ -112,7 +118,7 @@ export default function Subscription() {
         return (
           <>
             <p className="t13 back"><Link to="/platform/tenants/$tenantId" params={{ tenantId: tenant.id }}><Trans>Overview</Trans></Link></p>
-            <div className="sub-head"><h2>{of.quantity > 1 ? <Plural value={of.quantity} one={`${of.plan.name}, # seat`} other={`${of.plan.name}, # seats`} /> : of.plan.name} <SubscriptionState status={of.status} /></h2><Copy text={of.id} /></div>
+            <div className="sub-head"><h2>{of.quantity > 1 ? <Plural value={of.quantity} one={`${of.plan.name}, # seat`} other={`${of.plan.name}, # seats`} /> : of.plan.name} <SubscriptionState status={of.status} /></h2><Copy text={of.id} />{may('subscriptions.manage') && isPriceable(of) && <div className="acts"><Button onClick={() => ask({ dialog: 'price' })}><Trans>Change price</Trans></Button></div>}</div>
             {scheduledOf(of) && <Section className="gap-below" title={<Trans>Scheduled change</Trans>}><Comparison of={of} tenant={tenant} /></Section>}
             <div className="cols">
               <section><h2><Trans>Terms</Trans></h2><MoneyFacts of={tenant} /></section>

@@ -42,7 +42,8 @@ export function Urgent({ of }: { of: Schema<'AdminTenant'> }) {
     const day = failed && format.day(failed.at)
     return note(
       'bad', amount ? <Trans>The payment of {amount} failed on {day}</Trans> : <Trans>An invoice is past due</Trans>,
-      failed?.decline_message ?? <Trans>The features of the plan are paused until the payment is made.</Trans>, copy,
+      failed?.decline_message ?? <Trans>The features of the plan are paused until the payment is made.</Trans>,
+      <>{copy}{may('subscriptions.manage') && <Button size="s" look="primary" onClick={() => ask({ dialog: 'charge' })}><Trans>Charge again</Trans></Button>}</>,
     )
   }
   if (current?.status === 'trialing' && billing && !billing.payment_method && !current.cancel_at_period_end && !current.cancel_at) {

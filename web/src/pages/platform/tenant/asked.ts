@@ -2,9 +2,9 @@ import { createContext, useContext } from 'react'
 
 /** The dialog that an action of a tenant's page opens. */
 export type Asked =
-  | { dialog: 'edit' | 'cancel' | 'void' | 'dissolve' | 'trial' | 'credit' | 'paid' | 'code' | 'uncode' }
+  | { dialog: 'edit' | 'cancel' | 'void' | 'dissolve' | 'trial' | 'credit' | 'paid' | 'charge' | 'code' | 'uncode' | 'resume' | 'price' }
   | { dialog: 'change' }
-  | { dialog: 'limit' | 'grant'; feature?: string }
+  | { dialog: 'limit' | 'grant' | 'cap'; feature?: string }
   | { dialog: 'act'; member?: number }
   | undefined
 

@@ -59,7 +59,7 @@ export function TenantTable({ tenants, deleted }: { tenants: TenantRow[]; delete
             </td>
             <td className="k2">{one.plan_name ?? <span className="faint"><Trans>No plan</Trans></span>}</td>
             <td className="k3"><State of={one} /></td>
-            <td className="num k4">{one.mrr ? <b>{format.sum(one.mrr)}</b> : <span className="faint">–</span>}</td>
+            <td className="num k4">{one.mrr ? <><b>{format.sum(one.mrr)}</b>{one.mrr_base && one.mrr_base.currency !== one.mrr.currency && <small>≈ {format.sum(one.mrr_base)}</small>}</> : <span className="faint">–</span>}</td>
             <td className="k5">{one.country ? format.country(one.country) : <span className="faint">–</span>}</td>
             <td className="k6 muted">{one.last_activity_at ? <When at={one.last_activity_at} /> : <span className="faint"><Trans context="last activity">None yet</Trans></span>}</td>
             <td className="k7 muted">{format.day(one.created_at)}</td>

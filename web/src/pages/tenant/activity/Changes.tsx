@@ -1,35 +1,28 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { $api, type Schema } from '../../../api/client'
+import { $api, address, type Schema } from '../../../api/client'
 import { pageOf, useFilters } from '../../../app/filters'
 import { useTenant } from '../../../app/session'
 import { Events } from '../../../parts/timeline/Events'
+import { momentOf } from '../../../parts/timeline/days'
 import { changeOf } from '../../../parts/timeline/reads'
-import { Button } from '../../../ui/Button'
+import { Button, ButtonAnchor } from '../../../ui/Button'
 import { Empty } from '../../../ui/Messages'
 import { Pager } from '../../../ui/Pager'
 import { Read } from '../../../ui/Read'
 import { useHere } from '../shared/reads'
 import { useNameOf } from './names'
 
-/** Returns a day in the URL as a time in the reader's time zone, or undefined; after adds days. */
-function time(day: string | undefined, after = 0): string | undefined {
-  if (!day || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined
-  const at = new Date(`${day}T00:00:00`)
-  at.setDate(at.getDate() + after)
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
-}
-
 /** The audit trail of the organization, filtered by user and day. All filters are in the URL. */
 export function Changes() {
   const { t } = useLingui()
   const here = useHere()
-  const { users } = useTenant()
+  const { users, id } = useTenant()
   const name = useNameOf()
   const [search, filter] = useFilters()
-  const query = {
-    page: pageOf(search), per_page: 50, from: time(search.from), to: time(search.to, 1),
-    'filter[actor]': Number(search.who) || undefined,
-  }
+  const filters = { from: momentOf(search.from), to: momentOf(search.to, 1), actor: Number(search.who) || undefined }
+  const query = { page: pageOf(search), per_page: 50, ...filters }
+  const file = new URLSearchParams({ format: 'csv', bom: '1' })
+  for (const [name, value] of Object.entries(filters)) if (value !== undefined) file.set(name, String(value))
   const entries = $api.useQuery('get', '/api/v1/tenant/{tenantId}/audit-logs', { params: { ...here.params, query } })
   const person = (id: number) => name('user', String(id)) ?? t`A former member`
   // An impersonating admin is shown as support, because the team does not know them by name.
@@ -53,6 +46,7 @@ export function Changes() {
           <input className="input dense w-auto" type="date" value={search.to ?? ''} onChange={(event) => filter({ to: event.target.value || undefined })} />
         </label>
         {filtered && <Button size="s" look="quiet" icon="x" onClick={() => filter({ who: undefined, from: undefined, to: undefined })}><Trans>Clear filters</Trans></Button>}
+        <span className="end"><ButtonAnchor size="s" icon="download" href={address(`/api/v1/tenant/${id}/audit-logs?${file}`)} download><Trans>Export CSV</Trans></ButtonAnchor></span>
       </div>
       <Read query={entries} lines={8}>
         {({ data, meta }) => data.length > 0

@@ -32,7 +32,7 @@ export function Todo({ subscribed }: { subscribed: boolean }) {
       text: <Trans>It determines which features you can use and how many seats your team has.</Trans>,
     },
     may('team.invite') && {
-      done: stats.total > 1, to: '/team', title: <Trans>Invite your team</Trans>, action: <Trans>Invite member</Trans>,
+      done: stats.total > 1, to: '/team', title: <Trans>Invite your team</Trans>, action: <Trans>Invite members</Trans>,
       text: <Trans>Each person receives an invitation by email.</Trans>,
     },
     may('tenant.update') && {

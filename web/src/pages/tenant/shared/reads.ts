@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { $api } from '../../../api/client'
 import { useMay, useTenant } from '../../../app/session'
@@ -57,6 +57,12 @@ export function useOpenInvoices() {
 
 export function useTeamStats() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/stats', useHere())
+}
+
+/** A page of the members, found by words of their name or email. */
+export function useMemberPage(page: number, search: string | undefined) {
+  const params = { ...useHere().params, query: { page, per_page: 25, search } }
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/members', { params }, { placeholderData: keepPreviousData })
 }
 
 export function useMembers() {

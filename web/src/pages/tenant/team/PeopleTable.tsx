@@ -1,16 +1,19 @@
 import { Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
-import { Button } from '../../../ui/Button'
+import { Button, ButtonLink } from '../../../ui/Button'
 import { Empty } from '../../../ui/Messages'
 import { InvitationRow } from './InvitationRow'
 import { MemberRow } from './MemberRow'
 
-export function PeopleTable({ members, invitations, onInvite }: {
-  members: Schema<'TeamMember'>[]; invitations: Schema<'TeamInvitation'>[]; onInvite?: () => void
+export function PeopleTable({ members, invitations, sought, onInvite }: {
+  members: Schema<'TeamMember'>[]; invitations: Schema<'TeamInvitation'>[]; sought?: string; onInvite?: () => void
 }) {
+  if (members.length + invitations.length === 0 && sought) {
+    return <Empty slim icon="team" title={<Trans>No one matches “{sought}”</Trans>} actions={<ButtonLink to="/team"><Trans>Show everyone</Trans></ButtonLink>} />
+  }
   if (members.length + invitations.length === 0) {
     return (
-      <Empty slim icon="mail" title={<Trans>No pending invitations</Trans>} actions={onInvite && <Button onClick={onInvite}><Trans>Invite member</Trans></Button>}>
+      <Empty slim icon="mail" title={<Trans>No pending invitations</Trans>} actions={onInvite && <Button onClick={onInvite}><Trans>Invite members</Trans></Button>}>
         <Trans>People you invite receive an email with a link and are listed here until they join.</Trans>
       </Empty>
     )
