@@ -34,7 +34,7 @@ func People(columns ...string) page.Filter {
 			found := target{id: column, of: users.of, has: func(in func(string) string) string {
 				return "EXISTS (SELECT 1 FROM user_words w WHERE w.user_id = " + column + " AND " + in("w.word") + ")"
 			}}
-			each[i] = found.condition(value.(string), arg)
+			each[i] = found.condition(value.(string), byRarity, arg)
 		}
 		return "(" + strings.Join(each, " OR ") + ")"
 	}}
