@@ -178,6 +178,10 @@
 //
 //   - ShowAvatar: Retrieve a user's picture. The caller closes the body of the answer
 //
+// batch:
+//
+//   - ReadBatch: Read several resources
+//
 // catalog:
 //
 //   - ListFeatures: List active features

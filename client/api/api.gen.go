@@ -2242,6 +2242,9 @@ type AdminTenant struct {
 	// Mrr Monthly recurring revenue. Null without a subscription that counts.
 	Mrr nullable.Nullable[Money] `json:"mrr"`
 
+	// MrrBase Monthly recurring revenue in the base currency, at the latest exchange rate. Null without a base currency or a rate.
+	MrrBase nullable.Nullable[Money] `json:"mrr_base"`
+
 	// Name Display name.
 	Name string `json:"name"`
 
@@ -2861,6 +2864,27 @@ type BackendTokenAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// BatchRead defines model for BatchRead.
+type BatchRead struct {
+	// Body Body of the response. Null if it is not JSON or larger than 1 MiB.
+	Body interface{} `json:"body"`
+
+	// Status Status of the response.
+	Status int64 `json:"status"`
+
+	// URL Path and query of the read, as in the request.
+	URL string `json:"url"`
+}
+
+// BatchReadList defines model for BatchReadList.
+type BatchReadList struct {
+	// Data The requested object or list of objects.
+	Data []BatchRead `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // BatchResult defines model for BatchResult.
 type BatchResult struct {
 	// Code Error code. See docs/errors.md for the recommended action.
@@ -3094,7 +3118,7 @@ type Cohort struct {
 	Month string `json:"month"`
 
 	// Values Share that remains at the end of the month and of each later month. Null without revenue in the first month.
-	Values []json.Number `json:"values"`
+	Values []nullable.Nullable[json.Number] `json:"values"`
 }
 
 // CohortList defines model for CohortList.
@@ -8285,6 +8309,18 @@ type ListAuditLogParams struct {
 	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
+	// Actor Exact match.
+	Actor *int `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// From Start, inclusive: a datetime, or a date in UTC.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// Search Words to search for: each must be the beginning of a word. Neither case nor accents matter.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// To End, inclusive: a datetime, or a date in UTC.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+
 	// FilterAction Exact match.
 	FilterAction *string `form:"filter[action],omitempty" json:"filter[action],omitempty"`
 
@@ -8410,6 +8446,18 @@ type ListImpersonationsParams struct {
 
 	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Actor Exact match.
+	Actor *int `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// From Start, inclusive: a datetime, or a date in UTC.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// Search Words to search for: each must be the beginning of a word. Neither case nor accents matter.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// To End, inclusive: a datetime, or a date in UTC.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
 
 	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]ListImpersonationsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
@@ -8816,6 +8864,9 @@ type AdminCreateCreditNoteParams struct {
 
 // AdminListMembersParams defines parameters for AdminListMembers.
 type AdminListMembersParams struct {
+	// Search Words of the name or email, at least two characters. Each word must be the beginning of a word, without regard to case and accents. The response is then a page.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
 	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
@@ -9009,6 +9060,12 @@ type StartSSOParams struct {
 	UnderscoreUnderscoreHostTenantryOauth *string `form:"__Host-tenantry_oauth,omitempty" json:"__Host-tenantry_oauth,omitempty"`
 }
 
+// ReadBatchParams defines parameters for ReadBatch.
+type ReadBatchParams struct {
+	// URL Paths with their queries, such as `/api/v1/settings`. Repeat the parameter for each read.
+	URL []string `form:"url" json:"url"`
+}
+
 // ListFeaturesParams defines parameters for ListFeatures.
 type ListFeaturesParams struct {
 	// IfNoneMatch ETag of the cached response.
@@ -9065,8 +9122,14 @@ type ListTenantAuditLogParams struct {
 	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
+	// Actor Exact match.
+	Actor *int `form:"actor,omitempty" json:"actor,omitempty"`
+
 	// From Start, inclusive: a datetime, or a date in UTC.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// Search Words to search for: each must be the beginning of a word. Neither case nor accents matter.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
 
 	// To End, inclusive: a datetime, or a date in UTC.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
@@ -9200,6 +9263,9 @@ type ListInvitationsParams struct {
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
+	// Search Words of the name or email, at least two characters. Each word must be the beginning of a word, without regard to case and accents. The response is then a page.
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
 	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
@@ -9833,6 +9899,18 @@ func (c *Client) ListAuditLog(ctx context.Context, params *ListAuditLogParams) (
 		if params.PerPage != nil {
 			query.Set("per_page", text(*params.PerPage))
 		}
+		if params.Actor != nil {
+			query.Set("actor", text(*params.Actor))
+		}
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.Search != nil {
+			query.Set("search", text(*params.Search))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
+		}
 		if params.FilterAction != nil {
 			query.Set("filter[action]", text(*params.FilterAction))
 		}
@@ -10057,6 +10135,18 @@ func (c *Client) ListImpersonations(ctx context.Context, params *ListImpersonati
 		}
 		if params.PerPage != nil {
 			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.Actor != nil {
+			query.Set("actor", text(*params.Actor))
+		}
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.Search != nil {
+			query.Set("search", text(*params.Search))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
 		}
 		if params.Sort != nil {
 			query.Set("sort", text(*params.Sort))
@@ -10836,6 +10926,9 @@ func (c *Client) AdminSetLimit(ctx context.Context, tenant string, featureCode s
 func (c *Client) AdminListMembers(ctx context.Context, tenant string, params *AdminListMembersParams) (*TeamMemberList, error) {
 	query := url.Values{}
 	if params != nil {
+		if params.Search != nil {
+			query.Set("search", text(*params.Search))
+		}
 		if params.Page != nil {
 			query.Set("page", text(*params.Page))
 		}
@@ -11330,6 +11423,16 @@ func (c *Client) ShowAvatar(ctx context.Context, hash string) (*http.Response, e
 	return c.send(ctx, r)
 }
 
+// ReadBatch is GET /api/v1/batch: Read several resources.
+func (c *Client) ReadBatch(ctx context.Context, params *ReadBatchParams) (*BatchReadList, error) {
+	query := url.Values{}
+	if params != nil {
+		query.Set("url", text(params.URL))
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/batch", query: query}
+	return decode[BatchReadList](c.send(ctx, r))
+}
+
 // ListFeatures is GET /api/v1/catalog/features: List active features.
 func (c *Client) ListFeatures(ctx context.Context) (*FeatureList, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/catalog/features"}
@@ -11514,8 +11617,14 @@ func (c *Client) ListTenantAuditLog(ctx context.Context, tenantID string, params
 		if params.PerPage != nil {
 			query.Set("per_page", text(*params.PerPage))
 		}
+		if params.Actor != nil {
+			query.Set("actor", text(*params.Actor))
+		}
 		if params.From != nil {
 			query.Set("from", text(*params.From))
+		}
+		if params.Search != nil {
+			query.Set("search", text(*params.Search))
 		}
 		if params.To != nil {
 			query.Set("to", text(*params.To))
@@ -11931,6 +12040,9 @@ func (c *Client) ResendInvitation(ctx context.Context, tenantID string, invitati
 func (c *Client) ListMembers(ctx context.Context, tenantID string, params *ListMembersParams) (*TeamMemberList, error) {
 	query := url.Values{}
 	if params != nil {
+		if params.Search != nil {
+			query.Set("search", text(*params.Search))
+		}
 		if params.Page != nil {
 			query.Set("page", text(*params.Page))
 		}
