@@ -102,3 +102,37 @@ func textsOf(t *testing.T, f func(*apptest.Server)) []string {
 	maps.DeleteFunc(texts, func(_ string, wanted bool) bool { return !wanted })
 	return slices.Sorted(maps.Keys(texts))
 }
+
+// pageOfList matches the part of a statement that selects a page of a list across tenants.
+var pageOfList = regexp.MustCompile(`FROM \((SELECT \w+\.\* FROM (?:invoice_copies|credit_notes|subscriptions|users|webhook_deliveries|tenants) .* LIMIT \$\d+ OFFSET \$\d+)\) \w+ `)
+
+// The operator's lists are read in the order of an index, in each order except MRR.
+func TestListsAreReadInOrder(t *testing.T) {
+	t.Parallel()
+	lists := map[string][]string{
+		"invoices": {"issue_date", "total", "due_date"}, "credit-notes": {"issue_date"}, "subscriptions": {"created_at", "current_period_end"},
+		"users": {"created_at", "name"}, "webhook-deliveries": {"created_at"}, "tenants": {"created_at", "name", "last_activity_at"},
+	}
+	given := textsOf(t, func(s *apptest.Server) {
+		for list, sorts := range lists {
+			for _, sort := range sorts {
+				s.Call("GET", "/api/v1/admin/"+list+"?sort="+sort, s.Admin(), nil).Want(200)
+				s.Call("GET", "/api/v1/admin/"+list+"?sort=-"+sort, s.Admin(), nil).Want(200)
+			}
+		}
+	})
+	var pages []string
+	for _, text := range given {
+		if found := pageOfList.FindStringSubmatch(strings.Join(strings.Fields(text), " ")); found != nil {
+			pages = append(pages, found[1])
+		}
+	}
+	if len(pages) < 20 {
+		t.Errorf("only %d pages were found", len(pages))
+	}
+	for _, p := range dbtest.PlansOf(t, pages) {
+		if p.Sorts {
+			t.Errorf("%s sorts the rows of\n%s\n%s", p.Database, p.Statement, strings.Join(p.Steps, "\n"))
+		}
+	}
+}

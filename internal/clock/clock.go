@@ -3,6 +3,7 @@
 package clock
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -19,6 +20,18 @@ func System() Clock { return system{} }
 type system struct{}
 
 func (system) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// Pause waits for d of real time. It reports false if ctx is done first.
+func Pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
 
 // Fixed is a clock for tests that stands still until it is set. It is safe for concurrent use.
 type Fixed struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -115,24 +116,14 @@ func (s *Service) claimMarking(ctx context.Context, inv Invoice, asked marking) 
 		case s.deps.Lease.Now().Sub(began) >= markingWait:
 			err = errNotPayable
 		default:
-			if err = pause(ctx, markingPause); err == nil {
-				inv, err = s.source.get(ctx, inv.TenantID, inv.ID)
+			if !clock.Pause(ctx, markingPause) {
+				return m, false, ctx.Err()
 			}
+			inv, err = s.source.get(ctx, inv.TenantID, inv.ID)
 		}
 		if err != nil {
 			return m, false, err
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/contracts"
@@ -215,7 +216,7 @@ func (s *Service) claimContract(ctx context.Context, bought purchase, customerID
 			if err := s.lookUpContract(ctx, c, customerID); err != nil {
 				return c, err
 			}
-		case s.deps.Lease.Now().Sub(began) >= busyWait || !pause(ctx, busyPause):
+		case s.deps.Lease.Now().Sub(began) >= busyWait || !clock.Pause(ctx, busyPause):
 			return c, errBusy
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/discount"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -192,7 +193,7 @@ func (s *Service) claim(ctx context.Context, r request) (op operation, claimed b
 		pending, err := s.store.pendingOperation(ctx, sub)
 		switch {
 		case err == nil && pending.leasedUntil.After(s.deps.Lease.Now()):
-			if s.deps.Lease.Now().Sub(began) >= busyWait || !pause(ctx, busyPause) {
+			if s.deps.Lease.Now().Sub(began) >= busyWait || !clock.Pause(ctx, busyPause) {
 				return operation{}, false, errBusy
 			}
 			continue
@@ -376,7 +377,7 @@ func (s *Service) releaseLease(ctx context.Context, op operation) error {
 	err := release()
 	if sqldb.IsUnavailable(err) {
 		go func() {
-			for pause(ctx, releasePause) && s.deps.Lease.Now().Before(op.leasedUntil) && sqldb.IsUnavailable(release()) {
+			for clock.Pause(ctx, releasePause) && s.deps.Lease.Now().Before(op.leasedUntil) && sqldb.IsUnavailable(release()) {
 			}
 		}()
 	}
@@ -389,16 +390,4 @@ func notFoundAs(refusal *fault.Error, err error) error {
 		return refusal.Wrap(err)
 	}
 	return err
-}
-
-// pause waits for d. It reports false if ctx is done first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

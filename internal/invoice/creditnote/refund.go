@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
 	provider "github.com/tenantry/tenantry/internal/psp/creditnote"
 )
@@ -129,7 +130,7 @@ func (s *Service) retryRefund(ctx context.Context, tenantID, id uuid.UUID) (Note
 			}
 			return s.get(ctx, tenantID, id)
 		}
-		if s.deps.Lease.Now().Sub(began) >= busyWait || !pause(ctx, pollInterval) {
+		if s.deps.Lease.Now().Sub(began) >= busyWait || !clock.Pause(ctx, pollInterval) {
 			return Note{}, errBusy
 		}
 	}

@@ -119,7 +119,7 @@ func (s *Service) create(ctx context.Context, tenantID, invoiceID uuid.UUID, r r
 		case c.done != uuid.Nil:
 			return s.store.get(ctx, tenantID, c.done)
 		case c.isBusy:
-			if s.deps.Lease.Now().Sub(began) >= busyWait || !pause(ctx, pollInterval) {
+			if s.deps.Lease.Now().Sub(began) >= busyWait || !clock.Pause(ctx, pollInterval) {
 				return Note{}, errBusy
 			}
 		case c.isOurs:
@@ -321,16 +321,4 @@ func (s *Service) HandleSettle(ctx context.Context, job jobs.Job) error {
 		err = s.settle(ctx, n)
 	}
 	return err
-}
-
-// pause waits for d. It reports false if ctx is done first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -208,7 +208,7 @@ func (s *Service) Adjust(ctx context.Context, tenantID uuid.UUID, amount money.M
 		case err != nil:
 			return err
 		case other.leasedUntil.After(s.deps.Lease.Now()):
-			if s.deps.Lease.Now().Sub(began) >= busyWait || !pause(ctx, pollInterval) {
+			if s.deps.Lease.Now().Sub(began) >= busyWait || !clock.Pause(ctx, pollInterval) {
 				return errBusy
 			}
 		case claimed.ID != uuid.Nil && claimed.ID != e.ID: // the entry of an earlier attempt
@@ -381,16 +381,4 @@ func (s *Service) HandleSettle(ctx context.Context, job jobs.Job) error {
 		_, err = s.settle(ctx, e)
 	}
 	return err
-}
-
-// pause waits for d. It reports false if ctx is done first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
