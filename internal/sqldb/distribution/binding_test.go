@@ -25,7 +25,7 @@ var (
 	inserted = regexp.MustCompile(`(?is)^\s*insert\s+into\s+(\w+)\s*\((?:[^)]*\btenant_id\b|«)`)
 )
 
-// tablesOf returns the distributed tables of a statement, and those that it does not limit to given
+// tablesOf returns the distributed tables of a statement, and the tables that it does not limit to given
 // tenants.
 func tablesOf(text string) (spread, unbound []string) {
 	bound := map[string]bool{}

@@ -38,6 +38,7 @@ END
 shared_preload_libraries = 'citus'
 citus.node_conninfo = 'sslmode=disable'
 citus.shard_count = 4
+citus.recover_2pc_interval = 1s
 citus.enable_statistics_collection = off
 citus.multi_task_query_log_level = 'log'
 max_prepared_transactions = 400
