@@ -44,7 +44,7 @@ export function formats(locale: string) {
       const fractions = whole && cents % 10 ** digits === 0 ? 0 : digits
       const format = new Intl.NumberFormat(locale, {
         style: 'currency', currency, minimumFractionDigits: fractions, maximumFractionDigits: digits,
-        signDisplay: sign ? 'exceptZero' : 'auto', currencyDisplay: 'narrowSymbol',
+        signDisplay: sign ? 'exceptZero' : 'negative', currencyDisplay: 'narrowSymbol',
       })
       return format.format(cents / 10 ** digits).replace('-', '−')
     },
@@ -56,7 +56,7 @@ export function formats(locale: string) {
     },
     /** Formats an amount without decimals, for figures at a glance. */
     about(cents: number, currency: string, { sign = false } = {}): string {
-      const format = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0, signDisplay: sign ? 'exceptZero' : 'auto', currencyDisplay: 'narrowSymbol' })
+      const format = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0, signDisplay: sign ? 'exceptZero' : 'negative', currencyDisplay: 'narrowSymbol' })
       return format.format(cents / 10 ** decimalsOf(currency)).replace('-', '−')
     },
     /** Formats an amount briefly, for the axis of a chart: €40K. */

@@ -9,8 +9,11 @@ import { countQuery, type List, type Params, type Total } from '../lists/reads'
 import type { Search } from '../lists/place'
 
 /** A number with its amounts by currency, which filters the list. */
-function Tile({ label, list, params, amount, to, search, here }: {
-  label: ReactNode; list: List; params: Params
+function Tile({ label, alarm, list, params, amount, to, search, here }: {
+  label: ReactNode
+  /** Marks a number above 0. */
+  alarm?: boolean
+  list: List; params: Params
   /** The amount of a total to show. */
   amount: (of: Total) => number
   to: '/platform/invoices' | '/platform/invoices/credit-notes'; search: Search; here: boolean
@@ -20,7 +23,7 @@ function Tile({ label, list, params, amount, to, search, here }: {
   const sums = (meta?.totals ?? []).map((one) => format.money(amount(one), one.currency))
   return (
     <Link to={to} search={search} resetScroll={false} activeProps={{}} activeOptions={{ exact: true, includeSearch: true }} aria-current={here ? 'true' : undefined}>
-      <span className="lab">{label}</span>
+      <span className="lab">{alarm && meta && meta.total > 0 ? <Status tone="bad">{label}</Status> : label}</span>
       <b>{meta ? format.number(meta.total) : '–'}</b>
       <span className="sub">{sums.length > 0 ? sums.join(', ') : <>&nbsp;</>}</span>
     </Link>
@@ -42,7 +45,7 @@ export function Tiles({ base, dates }: {
   return (
     <div className="strip tiles">
       <Tile label={<Trans context="invoices">Open</Trans>} list="invoices" params={{ ...base, 'filter[status]': 'open' }} amount={left} {...tile('status', 'open', status === 'open')} />
-      <Tile label={<Status tone="bad"><Trans>Past due</Trans></Status>} list="invoices" params={{ ...base, 'filter[overdue]': 'true' }} amount={left} {...tile('overdue', '1', overdue === '1')} />
+      <Tile alarm label={<Trans>Past due</Trans>} list="invoices" params={{ ...base, 'filter[overdue]': 'true' }} amount={left} {...tile('overdue', '1', overdue === '1')} />
       <Tile label={<Trans context="invoices">Paid</Trans>} list="invoices" params={{ ...base, 'filter[status]': 'paid' }} amount={total} {...tile('status', 'paid', status === 'paid')} />
       <Tile label={<Trans>Refunded</Trans>} list="credit-notes" params={{ ...dates, 'filter[refund_status]': 'succeeded' }} amount={total} to="/platform/invoices/credit-notes" search={{ refund: 'succeeded' }} here={false} />
     </div>

@@ -35,7 +35,7 @@ function PlanFacts({ of }: { of: Schema<'Subscription'> }) {
           {of.custom_price && <small className="block"><Trans>Custom price</Trans></small>}
         </dd>
       </div>
-      {of.status !== 'canceled' && <div><dt><Trans>Period</Trans></dt><dd>{format.day(of.current_period_start)} – {format.day(of.current_period_end)}</dd></div>}
+      {of.status !== 'canceled' && <div><dt><Trans>Period</Trans></dt><dd>{format.period(of.current_period_start, of.current_period_end)}</dd></div>}
       {of.trial_ends_at && of.status === 'trialing' && <div><dt><Trans>Trial until</Trans></dt><dd>{format.day(of.trial_ends_at)}</dd></div>}
       {ends && of.status !== 'canceled' && (
         <div>
