@@ -31,6 +31,7 @@ const (
 
 type cli struct {
 	Dev        devCmd        `cmd:"" help:"Run for development, with demo data and a sandbox for payments, email and time."`
+	Init       initCmd       `cmd:"" help:"Set up production: ask for the database, the public URL, Stripe, the mail server and the first admin, write the settings to a file, and run doctor on them."`
 	Serve      serveCmd      `cmd:"" help:"Run in production."`
 	Migrate    migrateCmd    `cmd:"" help:"Migrate the database schema."`
 	Distribute distributeCmd `cmd:"" help:"Distribute the PostgreSQL database over a Citus cluster, or place the tables that a later version added. Stop all instances first. Can be repeated safely."`

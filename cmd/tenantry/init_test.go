@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+)
+
+// init creates the database and the first admin on both databases. An invalid answer about the
+// admin repeats the questions. Other commands use the file.
+func TestInit(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), "tenantry", "init", "--no-doctor")
+			cmd.Dir = folder
+			cmd.Stdin = strings.NewReader(strings.Join([]string{
+				"https://api.example.com", "", dbtest.EmptyURL(t, dialect), "sk_test_1", "whsec_1", "smtp://127.0.0.1:9", "a@b.test",
+				"not an address", "Ada", "ada@example.com", "Ada", "",
+			}, "\n"))
+			var prompts strings.Builder
+			cmd.Stderr = &prompts
+			out, err := cmd.Output()
+			if err != nil || !regexp.MustCompile(`(?m)^created platform admin ada@example.com .*\npassword: \w{26}$`).Match(out) {
+				t.Fatalf("%v\n%s\n%s", err, out, &prompts)
+			}
+			if !strings.Contains(prompts.String(), `email "not an address": not a valid email address`) {
+				t.Errorf("the invalid address is not reported:\n%s", &prompts)
+			}
+			if info, err := os.Stat(filepath.Join(folder, "data")); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("the data folder: %v %v", info, err)
+			}
+			list := exec.CommandContext(t.Context(), "sh", "-c", "set -a; . "+filepath.Join(folder, "tenantry.env")+"; tenantry admin list")
+			list.Dir = t.TempDir()
+			if out, err := list.CombinedOutput(); err != nil || !strings.Contains(string(out), "ada@example.com") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// An unreachable database is an error, but the file is written.
+func TestInitWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	url := "postgres://127.0.0.1:1/none"
+	cmd := exec.CommandContext(t.Context(), "tenantry", "init", "--no-input", "--no-doctor", "--public-url=https://a.test", "--mail-from=a@b.test",
+		"--database-url="+url, "--admin-email=ada@example.com", "--admin-name=Ada")
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "TENANTRY_STRIPE_SECRET_KEY=sk_test_1", "TENANTRY_STRIPE_WEBHOOK_SECRET=whsec_1", "TENANTRY_SMTP_URL=smtp://127.0.0.1:9")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "the database of TENANTRY_DATABASE_URL: ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "tenantry.env"))
+	if err != nil || !strings.Contains(string(text), "TENANTRY_DATABASE_URL="+url+"\n") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
