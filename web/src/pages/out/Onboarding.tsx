@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Navigate, useSearch } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { api } from '../../api/client'
 import { firstCurrency } from '../../app/plans'
 import { meQuery, useSettings, useSignOut } from '../../app/session'
@@ -10,14 +11,14 @@ import { Read } from '../../ui/Read'
 import { Problem, Skeleton } from '../../ui/Messages'
 import { plansQuery } from './catalog'
 import { AccountStep } from './onboarding/AccountStep'
-import { keptChoice } from './onboarding/kept'
+import { forgetChoice, keepChoice, keptChoice } from './onboarding/kept'
 import { CompleteStep, DetailsStep } from './onboarding/DetailsStep'
 import { OrganizationStep } from './onboarding/OrganizationStep'
 import { PaymentStep } from './onboarding/PaymentStep'
 import { PlanStep } from './onboarding/PlanStep'
 import { WaitStep } from './onboarding/WaitStep'
 
-/** The choices so far. They are in the URL, so a reload or the back button keeps them. */
+/** The choices so far. They are in the URL, so a reload or the back button keeps them. The last plan is also stored. */
 export interface Choice {
   plan?: string
   currency: string
@@ -47,21 +48,28 @@ export default function Onboarding() {
   const plans = useQuery(plansQuery(i18n.locale))
   const email = me.data?.user.email
 
-  if (me.data && status.data?.onboarding_completed && status.data.has_subscription) return <Navigate to="/" replace />
+  const done = !!me.data && !!status.data?.onboarding_completed && status.data.has_subscription
+  // A page without choices continues with the stored ones. A page with a currency shows the plans.
+  const kept = search.left || !search.currency ? keptChoice() : {}
+  const choice: Choice = {
+    plan: plans.data?.find((plan) => plan.slug === (search.plan ?? kept.plan))?.slug,
+    currency: firstCurrency(plans.data ?? [], search.currency ?? kept.currency, default_currency),
+    seats: Math.max(1, Number(search.seats ?? (search.plan ? undefined : kept.seats)) || 1),
+    code: search.code ?? (search.plan ? undefined : kept.code),
+  }
+  const stored = JSON.stringify(choice)
+  useEffect(() => {
+    if (done) forgetChoice()
+    else if (choice.plan) keepChoice(choice)
+  }, [done, stored]) // stored is the choice as text
+
+  if (done) return <Navigate to="/" replace />
   // A visitor chooses the plan first, because registration includes it.
   const steps = me.data ? [t`Account`, t`Plan`, t`Payment`, t({ message: 'Details', context: 'a step' })] : [t`Plan`, t`Account`, t`Payment`, t({ message: 'Details', context: 'a step' })]
   const [at, step] = (() => {
     if (me.isPending || plans.isPending) return [0, <Skeleton key="wait" lines={5} />] as const
     if (me.isError) return [0, <Problem key="error" error={me.error} onRetry={() => void me.refetch()} />] as const
     if (plans.isError) return [0, <Problem key="error" error={plans.error} onRetry={() => void plans.refetch()} />] as const
-    const kept = search.left && !search.plan ? keptChoice() : {}
-    const wanted = search.plan ?? kept.plan
-    const choice: Choice = {
-      plan: plans.data.find((plan) => plan.slug === wanted)?.slug,
-      currency: firstCurrency(plans.data, search.currency ?? kept.currency, default_currency),
-      seats: Math.max(1, Number(search.seats ?? kept.seats) || 1),
-      code: search.code ?? kept.code,
-    }
     if (!me.data) return choice.plan ? ([1, <AccountStep key="account" choice={choice} plans={plans.data} />] as const) : ([0, <PlanStep key="plan" choice={choice} plans={plans.data} />] as const)
     if (!tenant) return [0, <OrganizationStep key="organization" />] as const
     if (!status.data) return [2, <Read key="status" query={status}>{() => null}</Read>] as const

@@ -8,6 +8,7 @@ import { Button } from '../../ui/Button'
 import { TextField } from '../../ui/Field'
 import { Form, type Values } from '../../ui/Form'
 import { AccountFields, Agreement } from './AccountFields'
+import { ProviderSection } from './ProviderSection'
 
 /** Creates an account and its organization. The plan is chosen afterwards. */
 export default function Register() {
@@ -32,7 +33,8 @@ export default function Register() {
       <Form onSubmit={register}>
         {({ busy }) => (
           <>
-            <AccountFields />
+            <ProviderSection next="/onboarding" />
+            <AccountFields next="/onboarding" />
             <TextField name="tenant_name" label={t`Organization`} hint={t`optional`} autoComplete="organization" help={t`If empty, your own name is used. You can change it later.`} />
             <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Create account</Trans></Button>
             <Agreement />

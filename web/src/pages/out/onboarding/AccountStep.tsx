@@ -12,20 +12,10 @@ import { TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
 import { AccountFields, Agreement } from '../AccountFields'
 import type { Choice } from '../Onboarding'
-import { keepChoice } from './kept'
+import { ProviderSection } from '../ProviderSection'
+import { forgetEntries, keepChoice, keepEntry, keptEntries } from './kept'
 import { PlanChoice } from './PlanChoice'
 import { codeOf, firstPayment, isCardFree, Receipt, useCosts, usePurchase, type TaxDetails } from './Receipt'
-
-const store = 'onboarding'
-
-/** Returns the stored input without the password, so that a reload loses nothing. */
-function kept(): Record<string, string> {
-  try {
-    return JSON.parse(sessionStorage.getItem(store) ?? '{}') as Record<string, string>
-  } catch {
-    return {}
-  }
-}
 
 /** Creates the account and its organization, and leads directly to the payment. */
 export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'Plan'>[] }) {
@@ -34,11 +24,12 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
   const queries = useQueryClient()
   const plan = plans.find((one) => one.slug === choice.plan)!
   const costs = useCosts(plan, choice)
-  const [tenant, setTenant] = useState(kept().tenant_name ?? '')
-  const [details, setDetails] = useState<TaxDetails>({ country: kept().country, vat_number: kept().vat_number })
+  const [tenant, setTenant] = useState(keptEntries().tenant_name ?? '')
+  const [details, setDetails] = useState<TaxDetails>({ country: keptEntries().country, vat_number: keptEntries().vat_number })
   const purchase = usePurchase(plan, choice, details)
   const amount = format.money(firstPayment(plan, costs.regular, purchase), choice.currency)
   const start = format.day(costs.start)
+  const next = `/onboarding?plan=${plan.slug}&currency=${choice.currency}&seats=${choice.seats}${choice.code ? `&code=${encodeURIComponent(choice.code)}` : ''}`
 
   async function begin(values: Values) {
     const answer = await api.POST('/api/v1/onboarding/start', {
@@ -51,7 +42,7 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
       if (refusedReason(error)) await purchase.refetch()
       throw error
     })
-    sessionStorage.removeItem(store)
+    forgetEntries()
     queries.clear()
     keepChoice(choice)
     location.assign(answer.data!.checkout_url ?? address('/'))
@@ -77,11 +68,7 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
               onChange={(event) => {
                 const field = event.target as HTMLInputElement
                 if (!field.name || field.type === 'password') return
-                try {
-                  sessionStorage.setItem(store, JSON.stringify({ ...kept(), [field.name]: field.value }))
-                } catch {
-                  // Without storage a reload starts over.
-                }
+                keepEntry(field.name, field.value)
                 if (field.name === 'tenant_name') setTenant(field.value)
                 if (field.name === 'country') setDetails((before) => ({ ...before, country: field.value }))
               }}
@@ -91,15 +78,16 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
                 if (name === 'vat_number') setDetails((before) => ({ ...before, vat_number: value.trim() }))
               }}
             >
-              <AccountFields kept={kept()} />
-              <TextField name="tenant_name" label={t`Organization`} hint={t`optional`} autoComplete="organization" defaultValue={kept().tenant_name} />
-              <BillingFields details={kept()} countryFirst />
+              <ProviderSection next={next} />
+              <AccountFields kept={keptEntries()} next={next} />
+              <TextField name="tenant_name" label={t`Organization`} hint={t`optional`} autoComplete="organization" defaultValue={keptEntries().tenant_name} />
+              <BillingFields details={keptEntries()} countryFirst />
               <PlanChoice plan={plan} choice={choice} />
               <Button type="submit" look="primary" size="big" block busy={busy}>
                 {costs.free ? <Trans>Start for free</Trans> : isCardFree(plan) ? plural(plan.trial_days, { one: 'Start #-day free trial', other: 'Start #-day free trial' }) : plan.trial_days > 0 ? <Trans>Continue to payment — {amount} on {start}</Trans> : <Trans>Continue to payment — {amount}</Trans>}
               </Button>
               <Agreement />
-              <p className="help center"><Trans>Already have an account? <Link to="/sign-in" search={{ next: `/onboarding?plan=${plan.slug}&currency=${choice.currency}&seats=${choice.seats}${choice.code ? `&code=${encodeURIComponent(choice.code)}` : ''}` }}>Sign in</Link></Trans></p>
+              <p className="help center"><Trans>Already have an account? <Link to="/sign-in" search={{ next }}>Sign in</Link></Trans></p>
             </div>
           )}
         </Form>

@@ -19,7 +19,7 @@ export function PlanChoice({ plan, choice }: { plan: Schema<'Plan'>; choice: Cho
     <>
       <div className="choice">
         <div><span className="label"><Trans>Plan</Trans></span><p>{plan.name}, {words.price(plan, choice.currency)} {words.per(plan)}</p></div>
-        <button type="button" className="as-link" onClick={() => void navigate({ to: '/onboarding', search: { currency: choice.currency, code: choice.code } })}><Trans>Change</Trans></button>
+        <button type="button" className="as-link" onClick={() => void navigate({ to: '/onboarding', search: { currency: choice.currency, code: choice.code, seats: choice.seats > 1 ? String(choice.seats) : undefined } })}><Trans>Change</Trans></button>
       </div>
       {plan.pricing_type === 'seat' && (
         <div className="choice">

@@ -12,7 +12,7 @@ import type { Choice } from '../Onboarding'
 export function PlanStep({ choice, plans, canSkip }: { choice: Choice; plans: Schema<'Plan'>[]; canSkip?: boolean }) {
   const navigate = useNavigate()
   const queries = useQueryClient()
-  const choose = (currency: string) => void navigate({ to: '/onboarding', search: { currency, code: choice.code }, replace: true })
+  const choose = (currency: string) => void navigate({ to: '/onboarding', search: { currency, code: choice.code, seats: choice.seats > 1 ? String(choice.seats) : undefined }, replace: true })
   const skip = useMutation({
     mutationFn: () => api.PATCH('/api/v1/onboarding/complete-setup', { body: {} }),
     onSuccess: async () => {
@@ -32,7 +32,7 @@ export function PlanStep({ choice, plans, canSkip }: { choice: Choice; plans: Sc
       <PlanCards
         plans={plans} currency={choice.currency} onCurrency={choose}
         action={(plan) => (
-          <Button block onClick={() => void navigate({ to: '/onboarding', search: { plan: plan.slug, currency: choice.currency, code: choice.code } })}>
+          <Button block onClick={() => void navigate({ to: '/onboarding', search: { plan: plan.slug, currency: choice.currency, code: choice.code, seats: choice.seats > 1 ? String(choice.seats) : undefined } })}>
             {plan.trial_days > 0 ? <Trans>Try {plan.name}</Trans> : <Trans>Choose {plan.name}</Trans>}
           </Button>
         )}

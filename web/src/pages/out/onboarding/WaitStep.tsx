@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { Button } from '../../../ui/Button'
 import { Note } from '../../../ui/Messages'
 import { useNavigate } from '@tanstack/react-router'
+import { forgetChoice } from './kept'
 
 /** Polls every two seconds until the provider confirms the payment. */
 export function WaitStep() {
@@ -21,7 +22,7 @@ export function WaitStep() {
         <div className="gap-top">
           <Note
             icon="clock" title={<Trans>This is taking longer than usual</Trans>}
-            actions={<Button size="s" onClick={() => void navigate({ to: '/onboarding', search: {}, replace: true })}><Trans>Choose again</Trans></Button>}
+            actions={<Button size="s" onClick={() => { forgetChoice(); void navigate({ to: '/onboarding', search: {}, replace: true }) }}><Trans>Choose again</Trans></Button>}
           >
             <Trans>If you paid, you will not be charged again: we are still waiting for the confirmation. If you did not pay, choose a plan again.</Trans>
           </Note>
