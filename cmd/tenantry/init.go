@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -205,7 +206,7 @@ func (c *initCmd) createAdmin(ctx context.Context, s settings.Settings, p *proce
 			return err
 		}
 		if !isMigrated {
-			if err := commands.Prepare(ctx, s); err != nil {
+			if err := errors.Join(s.KeepPrivate(), commands.Migrate(ctx, s, io.Discard, false)); err != nil {
 				return err
 			}
 			isMigrated = true

@@ -31,7 +31,12 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	if err := s.KeepPrivate(); err != nil {
 		return err
 	}
-	db, err := openFor(ctx, s, production)
+	purpose := production
+	if s.StripeURL != nil {
+		purpose = sandboxed
+		log.WarnContext(ctx, "PRACTICE WITHOUT STRIPE: a sandbox simulates all payments; no money moves", "sandbox", s.StripeURL.String())
+	}
+	db, err := openFor(ctx, s, purpose)
 	if err != nil {
 		return err
 	}
@@ -55,10 +60,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 		log.WarnContext(ctx, "TENANTRY_PUBLIC_URL is not set: links use the listening address")
 	}
 	s = s.WithListenAddress(listener.Addr())
-	out := environment{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins), secrets: key}
-	for _, secret := range s.StripeWebhookSecrets {
-		out.webhookSecrets = append(out.webhookSecrets, secret.Reveal())
-	}
+	out := outside(s, sender, key)
 	svc, err := newService(s, db, out, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -73,6 +75,19 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 		return nil
 	})
 	return err
+}
+
+// outside returns the external dependencies of production: Stripe, or the sandbox that replaces it.
+func outside(s settings.Settings, sender mail.Sender, key *secrets.Key) environment {
+	out := environment{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins), secrets: key}
+	if s.StripeURL != nil {
+		out.pspBaseURL, out.pspFileHosts = s.StripeURL.String(), []string{s.StripeURL.Host}
+		out.pspDashboard = s.StripeURL.String() + "/sandbox/dashboard"
+	}
+	for _, secret := range s.StripeWebhookSecrets {
+		out.webhookSecrets = append(out.webhookSecrets, secret.Reveal())
+	}
+	return out
 }
 
 // background returns the functions that run concurrently with requests.

@@ -131,6 +131,7 @@ func stripeBanner(w io.Writer, url string, key, secret settings.Secret, s settin
     Data            %[4]s
 
     curl %[1]s/v1/customers -u %[2]s: -d email=ada@example.test
+    TENANTRY_STRIPE_SECRET_KEY=%[2]s tenantry serve --stripe-url %[1]s
 
   Stop with Ctrl-C. The data is kept; delete the folder to start over.
 

@@ -91,6 +91,7 @@ type OutsideFlags struct {
 	StripeSecretKeyFile     string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
 	StripeWebhookSecretFile string `env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that contains the signing secret of Stripe's webhook endpoint. Or set TENANTRY_STRIPE_WEBHOOK_SECRET to the secret. During a rotation, set the old and the new secret, separated by a comma."`
 	SMTPURLFile             string `name:"smtp-url-file" env:"TENANTRY_SMTP_URL_FILE" placeholder:"FILE" help:"File that contains the URL of the SMTP server: smtp://user:password@host or smtps://…. Or set TENANTRY_SMTP_URL to the URL."`
+	StripeURL               string `name:"stripe-url" placeholder:"URL" help:"Practice production with a sandbox (tenantry sandbox stripe) at this loopback URL instead of Stripe. No money moves, and the database belongs to the sandbox from then on."`
 	MailFrom                string `env:"TENANTRY_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of all emails, such as Tenantry <no-reply@example.com>."`
 }
 

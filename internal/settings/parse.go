@@ -114,6 +114,12 @@ func (p *parser) store(f StoreFlags, format LogFormat, s *Settings) {
 
 func (p *parser) outside(f OutsideFlags, s *Settings) {
 	p.provider(f.StripeSecretKeyFile, s)
+	if s.StripeURL = p.webURL("--stripe-url", f.StripeURL); s.StripeURL != nil {
+		if !isLoopback(s.StripeURL.Hostname()) {
+			p.fail("--stripe-url", "must be a loopback URL, such as http://127.0.0.1:12111: a sandbox replaces Stripe only for practice on one machine")
+		}
+		p.sandboxKey("TENANTRY_STRIPE_SECRET_KEY", s.StripeSecretKey)
+	}
 	s.StripeWebhookSecrets = p.webhookSecrets("TENANTRY_STRIPE_WEBHOOK_SECRET", f.StripeWebhookSecretFile)
 	if s.SMTPURL = p.required("TENANTRY_SMTP_URL", f.SMTPURLFile); s.SMTPURL != "" {
 		if _, err := mail.ParseSMTPURL(s.SMTPURL.Reveal()); err != nil {
@@ -136,7 +142,7 @@ func (p *parser) refuseSandbox(s Settings) {
 	if _, err := os.Stat(filepath.Join(s.Data, SandboxFile)); s.Data != "" && err == nil {
 		p.fail("TENANTRY_DATA", "%s belongs to a sandbox of tenantry dev, whose accounts have public passwords", s.Data)
 	}
-	if strings.Contains(s.StripeSecretKey.Reveal(), "sandbox") {
+	if s.StripeURL == nil && strings.Contains(s.StripeSecretKey.Reveal(), "sandbox") {
 		p.fail("TENANTRY_STRIPE_SECRET_KEY", "this is a sandbox key")
 	}
 }

@@ -71,8 +71,8 @@ type Settings struct {
 	SMTPURL              Secret   // valid for mail.ParseSMTPURL
 	MailFrom             string   // an address, or a name and an address: Tenantry <no-reply@example.com>
 
-	// StripeURL is the URL of a stand-alone sandbox that commands call instead of Stripe, or nil.
-	// The service itself has no such setting.
+	// StripeURL is the URL of a stand-alone sandbox to call instead of Stripe, or nil. serve accepts
+	// only a loopback URL.
 	StripeURL *url.URL
 
 	Logins []LoginProvider // identity providers that users can log in with

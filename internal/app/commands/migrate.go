@@ -10,19 +10,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Prepare creates the database of a new installation, in a data folder that only the user of the
-// process can read.
-func Prepare(ctx context.Context, s settings.Settings) error {
-	if err := s.KeepPrivate(); err != nil {
-		return err
-	}
-	db, err := Open(ctx, s)
-	if err != nil {
-		return err
-	}
-	return db.Close()
-}
-
 // Migrate applies pending migrations and writes the state of each migration to out. With statusOnly
 // it applies none.
 func Migrate(ctx context.Context, s settings.Settings, out io.Writer, statusOnly bool) (err error) {
