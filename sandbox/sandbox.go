@@ -61,7 +61,7 @@ type Access struct {
 	Codes func(ctx context.Context) ([]TOTPCode, error)
 	// BeforeMove is called before a request moves the clock by d. It can be nil.
 	BeforeMove func(r *http.Request, d time.Duration) error
-	// Mails shows samples of the service's mails. Without kinds there is no page.
+	// Mails shows samples of the service's mails. Without kinds, the page is left out.
 	Mails    mailbox.Gallery
 	Elements bool // whether the service has the web components
 }

@@ -66,7 +66,7 @@ var errDenied = errors.New("the provider rejected the key, or the key does not h
 // neither ErrNotFound nor ErrRefused, and work that depends on the call waits.
 var errUnknownRoute = errors.New("the provider does not know the URL of the request")
 
-// ErrDeclined is the cause if a payment was declined, requires an action of the payer, or has no
+// ErrDeclined is the cause if a payment was declined, requires an action of the payer, or lacks a
 // payment method. Nothing was paid or changed.
 var ErrDeclined = errors.New("the payment was declined")
 

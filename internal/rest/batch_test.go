@@ -109,8 +109,17 @@ func TestBatchRejects(t *testing.T) {
 		many[i] = "/api/v1/open"
 	}
 	for _, urls := range [][]string{
-		{}, many, {""}, {"open"}, {"/metrics"}, {"/api/v2/open"}, {"https://evil.example/api/v1/open"}, {"//evil.example/api/v1/open"},
-		{batchOf("/api/v1/open")}, {"/api/v1/batch/"}, {"/api/v1/open", "/sandbox/mail"},
+		{},
+		many,
+		{""},
+		{"open"},
+		{"/metrics"},
+		{"/api/v2/open"},
+		{"https://evil.example/api/v1/open"},
+		{"//evil.example/api/v1/open"},
+		{batchOf("/api/v1/open")},
+		{"/api/v1/batch/"},
+		{"/api/v1/open", "/sandbox/mail"},
 	} {
 		if got := s.get(batchOf(urls...)); got.Status != http.StatusUnprocessableEntity || !strings.Contains(got.Body, `"errors":{"url":`) {
 			t.Errorf("%.60v: %d %s", urls, got.Status, got.Body)

@@ -316,8 +316,8 @@ var refusals = map[Guard]struct {
 	AdminFactor: {errFactorMissing, func(c *authz.Caller, r *http.Request) bool {
 		return c.IsPlatformAdmin && !c.HasFactor && (chi.URLParam(r, "tenantId") == "" || !isMember(c, r))
 	}},
-	FactorPassed: {errFactorNeeded, func(c *authz.Caller, _ *http.Request) bool { return c.HasFactor && !c.FactorPassed }},
-	EmailProved:  {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return c.Key == nil && !c.EmailVerified }},
+	factorPassed: {errFactorNeeded, func(c *authz.Caller, _ *http.Request) bool { return c.HasFactor && !c.FactorPassed }},
+	emailProved:  {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return c.Key == nil && !c.EmailVerified }},
 	// An API key has no email.
 	EmailVerified:        {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return c.Key == nil && !c.EmailVerified }},
 	ImpersonationPrevent: {errImpersonating, func(c *authz.Caller, _ *http.Request) bool { return c.Impersonator != nil }},

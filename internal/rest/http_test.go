@@ -166,7 +166,9 @@ func TestCallerGone(t *testing.T) {
 	t.Parallel()
 	recorded := make(chan int, 10)
 	s := start(t, routes(), func(c *rest.Config) {
-		c.Record = func(_ *http.Request, _ *authz.Caller, _ string, status int, _ string, _ time.Duration) { recorded <- status }
+		c.Record = func(_ *http.Request, _ *authz.Caller, _ string, status int, _ string, _ time.Duration) {
+			recorded <- status
+		}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -28,17 +28,17 @@ const (
 	PlatformAdmin       Guard = "platform.admin"
 	// EmailVerified guards routes that require a verified email if the settings say so.
 	EmailVerified Guard = "email.verified"
-	// EmailProved guards routes that always require a verified email.
-	EmailProved Guard = "email.verified:always"
+	// emailProved guards routes that always require a verified email.
+	emailProved Guard = "email.verified:always"
 	// SSOLogin guards the routes of a tenant that requires single sign-on of its members.
 	SSOLogin Guard = "sso.login"
 	// FactorEnrolled guards the routes of a tenant that requires a second factor of its members.
 	// AdminFactor guards the routes of platform admins, if the settings require a second factor.
 	FactorEnrolled Guard = "mfa.enrolled"
 	AdminFactor    Guard = "admin.mfa_enrolled"
-	// FactorPassed guards routes that a user with a second factor can only use with a login that has
+	// factorPassed guards routes that a user with a second factor can only use with a login that has
 	// passed it.
-	FactorPassed Guard = "mfa.passed"
+	factorPassed Guard = "mfa.passed"
 	// MemberOrAdmin guards the billing portal: a member of the tenant, or a platform admin for any
 	// tenant.
 	MemberOrAdmin Guard = "tenant.member|platform.admin"
@@ -125,13 +125,13 @@ func (r Route) Guards() []Guard {
 		list = append(list, EmailVerified)
 	}
 	if r.Proved && len(list) > 0 {
-		list = append(list, EmailProved)
+		list = append(list, emailProved)
 	}
 	if r.Membership {
 		list = append(list, SSOLogin, FactorEnrolled)
 	}
 	if r.Factor {
-		list = append(list, FactorPassed)
+		list = append(list, factorPassed)
 	}
 	return list
 }

@@ -154,7 +154,7 @@ WHERE u.deleted_at IS NULL AND ` + condition + " LIMIT " + a.add(candidates)
 	if err := read(exact, a); err != nil {
 		return nil, err
 	}
-	if only != "" { // few users, each of which is looked up
+	if only != "" { // few users, so each is looked up
 		var b arguments
 		return found, read(users.hasAll(q.text, b.add), b)
 	}

@@ -1,6 +1,6 @@
 // Package calls lists the calls to Stripe's API that this service makes. A package that mentions
 // stripe.Client compiles the list types of all resources of the library again, about 1,200
-// functions. API mentions only the ones in use, which makes the build of psp and of all packages
+// functions. API mentions only the types in use, which makes the build of psp and of all packages
 // that import it much faster.
 package calls
 
