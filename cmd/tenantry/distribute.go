@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"io"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 type distributeCmd struct {
@@ -19,8 +17,7 @@ type distributeCmd struct {
 // Run distributes the database over a Citus cluster.
 func (c *distributeCmd) Run(ctx context.Context, p *process) error {
 	if c.Print {
-		_, err := io.WriteString(p.out, distribution.Script(c.Shards))
-		return err
+		return commands.PrintDistribution(p.out, c.Shards)
 	}
 	s, err := c.Settings(p.getenv)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"strings"
 
@@ -68,7 +69,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out environment, log *slog.L
 	p.firstParty = p.firstPartyOrigins(out.sandboxed)
 	var err error
 	if s.Traces {
-		if p.tracer, err = tracing.New(context.Background(), Version(), log); err != nil {
+		if p.tracer, err = tracing.New(context.Background(), Version(), os.Getenv, log); err != nil {
 			return nil, err
 		}
 		db.Trace(p.tracer)

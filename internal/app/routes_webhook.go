@@ -35,17 +35,14 @@ func webhookTable(base string, scope rest.Scope, permission, owner string, hooks
 		known    = rest.Exists(hooks.Exists)
 		one      = base + "/{endpoint}"
 	)
-	checked := rest.Checks(hooks.CheckCreate)
-	create := rest.Handle(hooks.Create, created, checked)
-	if scope == rest.Tenant { // the platform's endpoints receive the same events
-		create = rest.Handle(hooks.Create, created, checked, rest.MakesEndpoints())
-	}
 	row := func(method, path, summary string, h rest.Handler) rest.Route {
 		return route(method, path, scope, permission, "default", summary, h)
 	}
+	create := row(post, base, "Create a webhook endpoint of "+owner, rest.Handle(hooks.Create, created, rest.Checks(hooks.CheckCreate)))
+	create.MakesEndpoints = scope == rest.Tenant // the platform's endpoints receive the same events
 	return []rest.Route{
 		row(get, base, "List the webhook endpoints of "+owner, rest.Handle(hooks.List)),
-		row(post, base, "Create a webhook endpoint of "+owner, create),
+		create,
 		row(get, one, "Retrieve a webhook endpoint of "+owner, rest.Handle(hooks.Show)),
 		row(patch, one, "Update a webhook endpoint of "+owner, rest.Handle(hooks.Update, known, rest.Checks(hooks.CheckUpdate))),
 		row(del, one, "Delete a webhook endpoint of "+owner, rest.Handle(hooks.Delete)),

@@ -185,7 +185,8 @@ func (s Spec) parseSort(q *Query, query url.Values) error {
 	if s.Tiebreak == "" {
 		return errors.New("page: a list needs a tiebreak")
 	}
-	q.orders = append(orders, order{expr: s.Tiebreak, desc: desc})
+	orders = append(orders, order{expr: s.Tiebreak, desc: desc})
+	q.orders = orders
 	return nil
 }
 

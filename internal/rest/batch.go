@@ -30,8 +30,8 @@ func Batch() Handler { return batch{} }
 
 type batch struct{}
 
-// BatchRead is the response to one read of a batch.
-type BatchRead struct {
+// batchRead is the response to one read of a batch.
+type batchRead struct {
 	URL    string `json:"url" doc:"Path and query of the read, as in the request."`
 	Status int    `json:"status" doc:"Status of the response."`
 	Body   any    `json:"body" doc:"Body of the response. Null if it is not JSON or larger than 1 MiB."`
@@ -44,7 +44,7 @@ func (batch) compile(a *API, op *operation) serve {
 		Description: "Paths with their queries, such as `/api/v1/settings`. Repeat the parameter for each read.",
 		Schema:      &shape.Schema{Type: shape.TypeArray, MinItems: 1, MaxItems: maxReads, Items: &shape.Schema{Type: shape.TypeString}},
 	})
-	(&Data[[]BatchRead]{}).describe(a.registry, op)
+	(&Data[[]batchRead]{}).describe(a.registry, op)
 	return func(w http.ResponseWriter, r *http.Request) error {
 		query, err := readQuery(r)
 		if err != nil {
@@ -54,7 +54,7 @@ func (batch) compile(a *API, op *operation) serve {
 		if err != nil {
 			return err
 		}
-		answers := make([]BatchRead, len(reads))
+		answers := make([]batchRead, len(reads))
 		for i, read := range reads {
 			answers[i] = a.read(w, r, read)
 			answers[i].URL = query[batchField][i]
@@ -110,7 +110,7 @@ func (op *operation) parseReads(texts []string) ([]*url.URL, error) {
 }
 
 // read runs one read as a request of its own, and passes its cookies on.
-func (a *API) read(w http.ResponseWriter, r *http.Request, target *url.URL) BatchRead {
+func (a *API) read(w http.ResponseWriter, r *http.Request, target *url.URL) batchRead {
 	part := r.Clone(r.Context())
 	part.Method, part.URL, part.RequestURI, part.Body = http.MethodGet, target, target.RequestURI(), http.NoBody
 	for _, name := range []string{"If-None-Match", "If-Modified-Since", "Range", "Accept-Encoding"} {
@@ -128,7 +128,7 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, target *url.URL) Batc
 	if answer.isTooLarge || !isJSON(answer.header.Get("Content-Type")) || !body.IsValid() {
 		body = jsontext.Value("null")
 	}
-	return BatchRead{Status: answer.status, Body: body}
+	return batchRead{Status: answer.status, Body: body}
 }
 
 // readRecorder records a response of at most maxReadBytes.

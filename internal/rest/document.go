@@ -74,11 +74,6 @@ func NewEvent[T any](name, summary string) Event {
 	return Event{name: name, summary: summary, data: reflect.TypeFor[T]()}
 }
 
-// MakesEndpoints marks the operation that creates a webhook endpoint, whose URL is its field url.
-// The document describes the events as a callback of this operation, so that generators that drop
-// unreferenced schemas keep them.
-func MakesEndpoints() Option { return func(o *operation) { o.makesEndpoints = true } }
-
 // addEvents describes the webhook events.
 func (a *API) addEvents(doc *reference.Document) {
 	if len(a.cfg.Events) == 0 {
@@ -95,7 +90,7 @@ func (a *API) addEvents(doc *reference.Document) {
 		doc.Webhooks[e.name] = reference.PathItem{"post": eventOperation("on"+reference.Pascal(e.name), e.summary, shape.Ref(schema))}
 	}
 	for _, op := range a.ops {
-		if op.makesEndpoints {
+		if op.route.MakesEndpoints {
 			anyEvent := eventOperation("onEvent", "An event that the endpoint subscribes to", all)
 			op.doc.Callbacks = map[string]map[string]reference.PathItem{"event": {"{$request.body#/url}": {"post": anyEvent}}}
 		}

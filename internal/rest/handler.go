@@ -36,8 +36,6 @@ type operation struct {
 	body   *shape.Schema
 	// bodyIndex is the field index of the body in the input.
 	bodyIndex []int
-	// makesEndpoints is set by MakesEndpoints.
-	makesEndpoints bool
 	// limitText returns the text of the body to count requests by, after they are counted in
 	// addressGroup. It is nil for other routes.
 	limitText    func(body jsontext.Value) string

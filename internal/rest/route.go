@@ -110,6 +110,10 @@ type Route struct {
 	Idempotent bool
 	// Fixed means that no parameter of another route matches the path: every other method is 405.
 	Fixed bool
+	// MakesEndpoints marks the operation that creates a webhook endpoint, whose URL is its field url.
+	// The document describes the events as a callback of this operation, so that generators that drop
+	// unreferenced schemas keep them.
+	MakesEndpoints bool
 	// Entry holds the handwritten texts about the route.
 	Entry   reference.Entry
 	Handler Handler

@@ -2,7 +2,6 @@ package subscription
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -94,7 +93,7 @@ func (s *Service) mailNews(ctx context.Context, sub Subscription, n letters.Subs
 	switch {
 	case sub.Status == Trialing && sub.TrialEndsAt != nil:
 		n.TrialEndsAt = *sub.TrialEndsAt
-	case n.EndsAt == (time.Time{}):
+	case n.EndsAt.IsZero():
 		n.RenewsAt = sub.CurrentPeriodEnd
 	}
 	return write(ctx, locale, to, n)

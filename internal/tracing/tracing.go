@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 
 	"go.opentelemetry.io/otel"
@@ -29,11 +28,11 @@ type Tracer struct {
 	tracer   trace.Tracer
 }
 
-// New returns a Tracer that exports spans in the background. The OTEL_* environment variables
-// configure the endpoint, the sampling and the service name. If the collector is unreachable, spans
+// New returns a Tracer that exports spans in the background. The OTEL_* environment variables, which
+// getenv reads, configure the endpoint, the sampling and the service name. If the collector is unreachable, spans
 // are lost and a warning is logged, but requests are not delayed.
-func New(ctx context.Context, version string, log *slog.Logger) (*Tracer, error) {
-	client, err := newCollector(os.Getenv)
+func New(ctx context.Context, version string, getenv func(name string) string, log *slog.Logger) (*Tracer, error) {
+	client, err := newCollector(getenv)
 	if err != nil {
 		return nil, err
 	}

@@ -142,6 +142,12 @@ func (w *world) connectNodes(ctx context.Context, database string) error {
 	return nil
 }
 
+// A worker has this many tries, with a pause before each, to recover from a crash.
+const (
+	recoveryTries = 3000
+	recoveryPause = 20 * time.Millisecond
+)
+
 // crashWorker crashes a worker, which is back when it returns. A worker of this run stays away for a
 // time. On a given cluster, one of its processes is killed, which makes PostgreSQL end all others and
 // recover as after a crash.
@@ -149,7 +155,8 @@ func (w *world) crashWorker(ctx context.Context) error {
 	i := w.chance.IntN(len(w.nodes) - 1)
 	if w.joined != "" {
 		_ = w.execOn(ctx, w.nodes[1+i], w.joined, `COPY (SELECT 1) TO PROGRAM 'kill -9 $PPID'`) // the connection is lost
-		for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		for range recoveryTries {
+			w.pause(ctx, recoveryPause, recoveryPause)
 			if w.execOn(ctx, w.nodes[1+i], w.joined, "SELECT 1") == nil {
 				return nil
 			}

@@ -28,3 +28,9 @@ func Distribute(ctx context.Context, s settings.Settings, out io.Writer, shards 
 	_, err = fmt.Fprintln(out, "The tables are in place. Restart all instances.")
 	return err
 }
+
+// PrintDistribution writes the statements of Distribute for psql to out.
+func PrintDistribution(out io.Writer, shards int) error {
+	_, err := io.WriteString(out, distribution.Script(shards))
+	return err
+}

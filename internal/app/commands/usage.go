@@ -27,12 +27,12 @@ type RebuildParams struct {
 // progressEvery is the interval between progress lines.
 const progressEvery = 2 * time.Second
 
-// ErrCountersDiffer reports that a dry run found wrong counters.
-var ErrCountersDiffer = errors.New("counters do not match their events")
+// errCountersDiffer reports that a dry run found wrong counters.
+var errCountersDiffer = errors.New("counters do not match their events")
 
 // RebuildUsage recalculates every usage counter from its events. It lists and corrects each
 // difference; normally the counters are correct. It can run at the same time as the service. A dry
-// run returns ErrCountersDiffer if it finds differences. A run for all tenants continues an
+// run returns errCountersDiffer if it finds differences. A run for all tenants continues an
 // interrupted one.
 func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out io.Writer) (err error) {
 	var tenantID *uuid.UUID
@@ -76,7 +76,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	_, err = fmt.Fprintf(out, "%s of %s: %d wrong, %d skipped because some of their events may be deleted\n",
 		FormatCount(n.Counters, "counter"), FormatCount(n.Streams, "stream"), n.Wrong, n.Skipped)
 	if err == nil && p.DryRun && n.Wrong > 0 {
-		err = ErrCountersDiffer
+		err = errCountersDiffer
 	}
 	return err
 }

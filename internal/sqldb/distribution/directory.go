@@ -11,10 +11,11 @@ import (
 // TenantOf returns the tenant of an object of the payment provider, or uuid.Nil if it is unknown. A
 // statement without the tenant would ask all shards.
 func TenantOf(ctx context.Context, db *sqldb.DB, pspID string) (tenantID uuid.UUID, err error) {
-	return tenantID, db.QueryAll(ctx, sqldb.Query{
+	err = db.QueryAll(ctx, sqldb.Query{
 		Doing: "find tenant of the provider's ID", Text: `SELECT tenant_id FROM psp_tenants WHERE psp_id = $1`, Args: []any{pspID},
 		Row: func(scan func(...any) error) error { return scan(&tenantID) },
 	})
+	return tenantID, err
 }
 
 // RememberTenant stores the tenant of an object of the payment provider for TenantOf.
