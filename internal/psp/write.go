@@ -45,8 +45,21 @@ func writeOnce[T any](
 	if key == "" {
 		return zero, c.failure(ctx, op, errNoKey)
 	}
-	v, err := attempt(ctx, c, op, f)
-	for n := 2; isReplayed(err) && n <= maxKeys; n++ {
+	// wasStored reports whether the first answer of an attempt was a replay. Otherwise the attempt failed
+	// now, and only its retries were replayed.
+	try := func(ctx context.Context) (v T, wasStored bool, err error) {
+		tries := 0
+		v, err = attempt(ctx, c, op, func(ctx context.Context) (T, error) {
+			v, err := f(ctx)
+			if tries++; tries == 1 {
+				wasStored = isReplayed(err)
+			}
+			return v, err
+		})
+		return v, wasStored, err
+	}
+	v, wasStored, err := try(ctx)
+	for n := 2; isReplayed(err) && n <= maxKeys && (n == 2 || wasStored); n++ {
 		found, readErr := done(ctx)
 		if !errors.Is(readErr, ErrNotDone) {
 			return found, readErr
@@ -55,7 +68,7 @@ func writeOnce[T any](
 		if n == maxKeys {
 			next = key + "-" + rand.Text() // never replayed
 		}
-		v, err = attempt(context.WithValue(ctx, otherKey{}, next), c, op, f)
+		v, wasStored, err = try(context.WithValue(ctx, otherKey{}, next))
 	}
 	if err != nil {
 		return zero, c.failure(ctx, op, err)
