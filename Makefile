@@ -151,6 +151,7 @@ clients-check: clients ## Check and test the TypeScript packages (needs npm and 
 	$(PROGRAM) && \
 	for package in testing typescript; do (cd clients/$$package && npm run --silent check && npm test --silent) || exit 1; done
 	cd clients/typescript && npm run --silent sizes
+	go test -vet=off -run TypeScript ./internal/guides/apidoc
 
 .PHONY: examples-next
 examples-next: clients ## Build the example of Next.js and go through its story (needs npm and chromium)

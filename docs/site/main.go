@@ -17,8 +17,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: go run ./docs/site OUT")
 		os.Exit(2)
 	}
-	site := guides.New(guides.Config{Texts: tenantry.Texts, Fonts: web.Files(), Files: true})
-	if err := site.Write(os.Args[1], "api/openapi.yaml"); err != nil {
+	description := func() ([]byte, error) { return os.ReadFile("api/openapi.yaml") }
+	site := guides.New(guides.Config{Texts: tenantry.Texts, Fonts: web.Files(), Description: description, Files: true})
+	if err := site.Write(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}

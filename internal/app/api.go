@@ -68,7 +68,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 	if err := svc.mountFrontend(api); err != nil {
 		return nil, err
 	}
-	guides.New(guides.Config{Texts: tenantry.Texts, Fonts: ui.Files()}).Mount(api.Mount)
+	guides.New(guides.Config{Texts: tenantry.Texts, Fonts: ui.Files(), Description: api.Document}).Mount(api.Mount)
 	if s.Brand.Logo.Picture != nil {
 		api.Mount(brand.LogoPath, s.Brand.Logo.Handler())
 	}

@@ -22,6 +22,8 @@ var assets embed.FS
 type Config struct {
 	Texts fs.FS // texts of the repository by path
 	Fonts fs.FS // the built console, which contains the font; without it the system font is used
+	// Description returns the OpenAPI document, in JSON or YAML.
+	Description func() ([]byte, error)
 	// Files means that a static file server serves the site, so addresses end with ".html".
 	Files bool
 }
@@ -36,8 +38,9 @@ type Site struct {
 type file struct {
 	kind    string // content type
 	content []byte
-	packed  []byte // content compressed with gzip; nil if that saves too little
-	status  int    // HTTP status; 0 means 200
+	packed  []byte                 // content compressed with gzip; nil if that saves too little
+	render  func() ([]byte, error) // returns the content, if it is rendered for each request
+	status  int                    // HTTP status; 0 means 200
 }
 
 // page is a page of the site.
@@ -139,18 +142,23 @@ func (s *Site) render() (map[string]file, error) {
 	if err := s.layOut(files, pages); err != nil {
 		return nil, err
 	}
-	index, err := searchIndex(pages, s.config.suffix())
+	ref, err := s.readReference()
+	if err != nil {
+		return nil, err
+	}
+	s.addReference(files, ref)
+	index, err := searchIndex(pages, ref, s.config.suffix())
 	if err != nil {
 		return nil, err
 	}
 	files["assets/search.json"] = file{kind: kinds[".json"], content: index}
-	for _, add := range []func(map[string]file) error{s.addAssets, s.addPictures, addReference} {
+	for _, add := range []func(map[string]file) error{s.addAssets, s.addPictures} {
 		if err := add(files); err != nil {
 			return nil, err
 		}
 	}
 	for name, f := range files {
-		if f.packed == nil {
+		if f.render == nil {
 			f.packed = compressContent(f.content)
 			files[name] = f
 		}
@@ -165,7 +173,7 @@ var kinds = map[string]string{
 }
 
 func (s *Site) addAssets(files map[string]file) error {
-	for _, name := range []string{"guides.css", "guides.js", "theme.js", "icon.svg"} {
+	for _, name := range []string{"guides.css", "reference.css", "guides.js", "reference.js", "theme.js", "icon.svg"} {
 		content, err := fs.ReadFile(assets, "assets/"+name)
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-var layout = template.Must(template.New("").ParseFS(assets, "assets/*.html"))
+var layout = template.Must(template.New("").Funcs(referenceFunctions).ParseFS(assets, "assets/*.html"))
 
 // view is the data of a page template.
 type view struct {
@@ -22,6 +22,8 @@ type view struct {
 	Title    string
 	Previous *page
 	Next     *page
+	// IsReference means that the page belongs to the API reference.
+	IsReference bool
 }
 
 type viewSection struct {
@@ -119,6 +121,8 @@ func (v view) Href(p *page) string { return v.Root + p.Address + v.Suffix }
 // Description returns the description of the page for search engines.
 func (v view) Description() string {
 	switch {
+	case v.IsReference:
+		return v.Title + ": the HTTP API of Tenantry, the self-hosted backend for multi-tenant subscription software."
 	case v.Page == nil:
 		return "Guides for Tenantry, the self-hosted backend for multi-tenant subscription software."
 	case v.Page.Entry.About != "":

@@ -2,46 +2,163 @@ package guides
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
+	"errors"
+	"html/template"
 	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
 
-	"github.com/swaggest/swgui/v5/static"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tenantry/tenantry/internal/guides/apidoc"
 )
 
-// referencePolicy is the Content-Security-Policy of the API reference. It allows only its own
-// files. Swagger UI needs style attributes and data URLs for images.
-const referencePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// referenceFunctions are the functions of the templates of the API reference.
+var referenceFunctions = template.FuncMap{
+	"inline": inline,
+	"highlight": func(language, code string) template.HTML {
+		return template.HTML(highlightCode(language, code)) //nolint:gosec // It is escaped.
+	},
+	"path": markPath,
+	"fields": func(anchor, title string, fields []apidoc.Field) fieldSection {
+		return fieldSection{anchor, title, fields}
+	},
+	"samples": func(title string, samples []apidoc.Sample) sampleSection { return sampleSection{title, samples} },
+}
 
-// addReference adds the page that shows /openapi.json. It loads nothing from other hosts.
-func addReference(files map[string]file) error {
-	for name, from := range map[string]string{"api": "assets/reference/api.html", "api/init.js": "assets/reference/init.js"} {
-		content, err := fs.ReadFile(assets, from)
-		if err != nil {
-			return err
+type fieldSection struct {
+	Anchor, Title string
+	Fields        []apidoc.Field
+}
+
+type sampleSection struct {
+	Title   string
+	Samples []apidoc.Sample
+}
+
+// referenceView is the data of the pages of the API reference.
+type referenceView struct {
+	view
+
+	Reference     *apidoc.Reference
+	About         []string // paragraphs
+	Description   string   // address of the OpenAPI document
+	Group         *apidoc.Group
+	Operation     *apidoc.Operation
+	Before, After *apidoc.Operation
+}
+
+// OperationHref returns the address of an operation relative to the current page.
+func (v referenceView) OperationHref(op *apidoc.Operation) string {
+	return v.Root + operationAddress(op) + v.Suffix
+}
+
+func operationAddress(op *apidoc.Operation) string { return "api/" + op.Group.Slug + "/" + op.Slug }
+
+var errNoDescription = errors.New("guides: the OpenAPI document is missing")
+
+// readReference reads the OpenAPI document of the configuration, which is JSON or YAML.
+func (s *Site) readReference() (*apidoc.Reference, error) {
+	if s.config.Description == nil {
+		return nil, errNoDescription
+	}
+	text, err := s.config.Description()
+	if err != nil {
+		return nil, err
+	}
+	if jsontext.Value(text).Kind() != '{' {
+		var document any
+		if err := yaml.Unmarshal(text, &document); err != nil {
+			return nil, err
 		}
-		files[name] = file{kind: kinds[".html"], content: content}
-		if name != "api" {
-			files[name] = file{kind: kinds[".js"], content: content}
+		if text, err = json.Marshal(document); err != nil {
+			return nil, err
 		}
 	}
-	for name, ending := range map[string]string{"swagger-ui-bundle.js": ".js", "swagger-ui.css": ".css"} {
-		packed, err := fs.ReadFile(static.FS, name+".gz")
-		if err != nil {
-			return err
-		}
-		r, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			return err
-		}
-		content, err := io.ReadAll(r)
-		if err != nil {
-			return err
-		}
-		files["api/"+name] = file{kind: kinds[ending], content: content, packed: packed}
+	page, err := fs.ReadFile(s.config.Texts, "docs/errors.md")
+	if err != nil {
+		return nil, err
 	}
-	icon, err := fs.ReadFile(static.FS, "favicon-32x32.png")
-	files["api/favicon-32x32.png"] = file{kind: kinds[".png"], content: icon}
-	return err
+	return apidoc.Read(text, errorTexts(string(page)))
+}
+
+// errorRow matches a row of the table of error codes: code, status, meaning and action.
+var errorRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| [^|]+ \\| ([^|]*) \\| ([^|]*) \\|$")
+
+func errorTexts(page string) map[string]apidoc.ErrorText {
+	texts := map[string]apidoc.ErrorText{}
+	for _, found := range errorRow.FindAllStringSubmatch(page, -1) {
+		texts[found[1]] = apidoc.ErrorText{Meaning: strings.TrimSpace(found[2]), Action: strings.TrimSpace(found[3])}
+	}
+	return texts
+}
+
+// addReference adds the pages of the API reference. They are rendered when they are requested,
+// because there are hundreds.
+func (s *Site) addReference(files map[string]file, ref *apidoc.Reference) {
+	var all []*apidoc.Operation
+	for _, g := range ref.Groups {
+		all = append(all, g.Operations...)
+	}
+	add := func(address, name, title string, v referenceView) {
+		files[address+s.config.suffix()] = file{kind: kinds[".html"], render: func() ([]byte, error) {
+			v.view = s.view(nil, nil)
+			v.Root = strings.Repeat("../", strings.Count(address, "/"))
+			v.Front = v.Root + map[bool]string{true: "index.html", false: "./"}[s.config.Files]
+			v.Title, v.IsReference = title, true
+			v.Reference, v.Description = ref, map[bool]string{true: "openapi.yaml", false: "../openapi.json"}[s.config.Files]
+			var b bytes.Buffer
+			err := layout.ExecuteTemplate(&b, name+".html", v)
+			return b.Bytes(), err
+		}}
+	}
+	add("api", "operations", "API reference", referenceView{About: strings.Split(ref.About, "\n\n")})
+	for i, op := range all {
+		v := referenceView{Group: op.Group, Operation: op}
+		if i > 0 {
+			v.Before = all[i-1]
+		}
+		if i+1 < len(all) {
+			v.After = all[i+1]
+		}
+		add(operationAddress(op), "operation", op.Title, v)
+	}
+}
+
+// indexReference returns the operations and their fields for the search.
+func indexReference(ref *apidoc.Reference, suffix string) []found {
+	var index []found
+	for _, g := range ref.Groups {
+		for _, op := range g.Operations {
+			f := found{Address: operationAddress(op) + suffix, Title: op.Title, Section: "API reference · " + g.Name}
+			f.Passages = append(f.Passages, [3]string{"", "", op.Method + " " + op.Path + " " + op.ID + " " + strings.Join(op.Text, " ")})
+			for _, field := range slices.Concat(op.Parameters("path"), op.Parameters("query"), op.Body()) {
+				f.Passages = append(f.Passages, [3]string{field.Anchor, field.Name, field.Text})
+			}
+			index = append(index, f)
+		}
+	}
+	return index
+}
+
+var (
+	inlineCode   = regexp.MustCompile("`([^`]+)`")
+	inlineStrong = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+	inlineLink   = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
+	pathVariable = regexp.MustCompile(`\{\w+\}`)
+)
+
+// inline renders a text of the OpenAPI document: code, strong text, and the words of links.
+func inline(text string) template.HTML {
+	escaped := template.HTMLEscapeString(inlineLink.ReplaceAllString(text, "$1"))
+	escaped = inlineCode.ReplaceAllString(escaped, "<code>$1</code>")
+	return template.HTML(inlineStrong.ReplaceAllString(escaped, "<strong>$1</strong>")) //nolint:gosec // It is escaped.
+}
+
+// markPath marks the variables of a path.
+func markPath(text string) template.HTML {
+	return template.HTML(pathVariable.ReplaceAllString(template.HTMLEscapeString(text), "<var>$0</var>")) //nolint:gosec // It is escaped.
 }

@@ -3,6 +3,8 @@ package guides
 import (
 	"github.com/go-json-experiment/json"
 	"github.com/yuin/goldmark/ast"
+
+	"github.com/tenantry/tenantry/internal/guides/apidoc"
 )
 
 // passage is the text below one heading, which the search can find.
@@ -42,7 +44,7 @@ type found struct {
 }
 
 // searchIndex returns the search index: the synonyms, and all passages by page.
-func searchIndex(pages []*page, suffix string) ([]byte, error) {
+func searchIndex(pages []*page, ref *apidoc.Reference, suffix string) ([]byte, error) {
 	index := struct {
 		Synonyms map[string][]string `json:"synonyms"`
 		Pages    []found             `json:"pages"`
@@ -61,5 +63,6 @@ func searchIndex(pages []*page, suffix string) ([]byte, error) {
 		}
 		index.Pages = append(index.Pages, f)
 	}
+	index.Pages = append(index.Pages, indexReference(ref, suffix)...)
 	return json.Marshal(index, json.Deterministic(true))
 }

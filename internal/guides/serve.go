@@ -42,7 +42,7 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	f, there := files[name]
 	if !there {
 		// Redirect from addresses used by other hosts of the texts.
-		if other := elsewhere.ReplaceAllString(name, ""); other != name && files[other].content != nil {
+		if other := elsewhere.ReplaceAllString(name, ""); other != name && (files[other].content != nil || files[other].render != nil) {
 			w.Header().Set("Location", strings.Repeat("../", strings.Count(name, "/"))+"./"+other)
 			w.WriteHeader(http.StatusMovedPermanently)
 			return
@@ -54,6 +54,14 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		f = files["404"]
 	}
+	if f.render != nil {
+		content, err := f.render()
+		if err != nil { // a test renders all pages
+			http.Error(w, "The page cannot be shown.", http.StatusInternalServerError)
+			return
+		}
+		f.content, f.packed = content, compressContent(content)
+	}
 	s.answer(w, r, name, f)
 }
 
@@ -61,9 +69,6 @@ func (s *Site) answer(w http.ResponseWriter, r *http.Request, name string, f fil
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
 	h.Set("Content-Security-Policy", policy)
-	if name == "api" {
-		h.Set("Content-Security-Policy", referencePolicy)
-	}
 	h.Set("Cache-Control", "no-cache")
 	h.Add("Vary", "Accept-Encoding")
 	content := f.content

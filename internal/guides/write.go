@@ -1,29 +1,25 @@
 package guides
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 )
 
-// Write writes the site to a directory. description is the file with the OpenAPI description.
-func (s *Site) Write(folder, description string) error {
+// Write writes the site and the OpenAPI document to a directory.
+func (s *Site) Write(folder string) error {
 	files, err := s.build()
 	if err != nil {
 		return err
 	}
-	described, err := os.ReadFile(description)
+	described, err := s.config.Description()
 	if err != nil {
 		return err
 	}
 	for name, f := range files {
-		switch name {
-		case "api":
-			name = "api.html"
-			f.content = bytes.ReplaceAll(f.content, []byte(`href="./"`), []byte(`href="index.html"`))
-			f.content = bytes.ReplaceAll(f.content, []byte("../openapi.json"), []byte("openapi.yaml"))
-		case "api/init.js":
-			f.content = bytes.ReplaceAll(f.content, []byte("../openapi.json"), []byte("openapi.yaml"))
+		if f.render != nil {
+			if f.content, err = f.render(); err != nil {
+				return err
+			}
 		}
 		if err := write(filepath.Join(folder, filepath.FromSlash(name)), f.content); err != nil {
 			return err

@@ -95,14 +95,15 @@ type limiter interface {
 
 // API serves a route table.
 type API struct {
-	cfg      Config
-	router   chi.Router
-	root     http.Handler
-	routes   []Route
-	ops      map[string]*operation // by operation id
-	registry *shape.Registry
-	openAPI  func() *reference.Document
-	document func() ([]byte, error)
+	cfg            Config
+	router         chi.Router
+	root           http.Handler
+	routes         []Route
+	ops            map[string]*operation // by operation id
+	registry       *shape.Registry
+	openAPI        func() *reference.Document
+	document       func() ([]byte, error)
+	packedDocument func() []byte // document, compressed with gzip
 
 	missing        http.Handler // page for unknown paths; nil: the JSON error
 	panics         panicLog
@@ -142,6 +143,7 @@ func New(cfg Config, routes []Route) *API {
 		a.add(r)
 	}
 	a.openAPI, a.document = sync.OnceValue(a.describe), sync.OnceValues(a.encodeDocument)
+	a.packedDocument = sync.OnceValue(a.packDocument)
 	a.router.Get("/openapi.json", a.serveDocument)
 	a.router.Head("/openapi.json", a.serveDocument)
 	a.Mount("/csrf-cookie", http.HandlerFunc(a.csrf))

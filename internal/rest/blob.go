@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -189,11 +190,26 @@ func (a *API) serveDocument(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		sum := sha256.Sum256(text)
 		b := Blob{ContentType: jsonType, Data: text, ETag: base64.RawURLEncoding.EncodeToString(sum[:16]), CacheControl: "no-cache"}
+		w.Header().Add("Vary", "Accept-Encoding")
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			b.Data, b.ETag = a.packedDocument(), b.ETag+"-gzip"
+			w.Header().Set("Content-Encoding", "gzip")
+		}
 		err = b.write(w, r, http.StatusOK)
 	}
 	if err != nil {
 		a.WriteError(w, r, err)
 	}
+}
+
+// packDocument returns the document compressed with gzip. It cannot fail once the document is built.
+func (a *API) packDocument() []byte {
+	text, _ := a.Document()
+	var packed bytes.Buffer
+	to := gzip.NewWriter(&packed)
+	_, _ = to.Write(text)
+	_ = to.Close()
+	return packed.Bytes()
 }
 
 // pageTimeout limits the generation of one page of a file. The whole file can take longer than

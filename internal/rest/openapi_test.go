@@ -1,6 +1,8 @@
 package rest_test
 
 import (
+	"compress/gzip"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -204,5 +206,42 @@ func TestOpenAPIIsStable(t *testing.T) {
 	}
 	if got := a.do("HEAD", "/openapi.json", ""); got.Status != http.StatusOK {
 		t.Errorf("HEAD: %d", got.Status)
+	}
+}
+
+// The document is compressed if the client accepts it. The compressed document has its own ETag.
+func TestOpenAPIIsCompressed(t *testing.T) {
+	t.Parallel()
+	a := start(t, routes())
+	bare := a.get("/openapi.json", "Accept-Encoding: identity")
+	if bare.Header.Get("Content-Encoding") != "" || !slices.Contains(bare.Header.Values("Vary"), "Accept-Encoding") {
+		t.Errorf("uncompressed: %v", bare.Header)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.url+"/openapi.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept-Encoding", "gzip")
+	packed, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Body.Close()
+	if packed.Header.Get("Content-Encoding") != "gzip" || packed.ContentLength <= 0 || packed.ContentLength > int64(len(bare.Body)/3) {
+		t.Errorf("compressed: %d of %d bytes, %v", packed.ContentLength, len(bare.Body), packed.Header)
+	}
+	reader, err := gzip.NewReader(packed.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(reader); err != nil || strings.TrimSuffix(string(text), "\n") != bare.Body {
+		t.Errorf("the compressed document differs: %v", err)
+	}
+	tag := packed.Header.Get("ETag")
+	if tag == "" || tag == bare.Header.Get("ETag") {
+		t.Errorf("the ETags are %q and %q", bare.Header.Get("ETag"), tag)
+	}
+	if got := a.get("/openapi.json", "Accept-Encoding: gzip", "If-None-Match: "+tag); got.Status != http.StatusNotModified {
+		t.Errorf("%d for %s", got.Status, tag)
 	}
 }

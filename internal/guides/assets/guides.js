@@ -24,6 +24,7 @@ if (nav) {
   const show = (open) => {
     document.documentElement.classList.toggle('menu-open', open)
     menu.setAttribute('aria-expanded', String(open))
+    if (open) nav.querySelector('[aria-current]')?.scrollIntoView({block: 'center'})
   }
   menu.addEventListener('click', () => show(menu.getAttribute('aria-expanded') === 'false'))
   document.addEventListener('keydown', (event) => {
@@ -124,7 +125,7 @@ function parse(query, synonyms) {
     if (!key && !words.length && term.length > 3) key = [...synonyms.keys()].find((other) => other.startsWith(term))
     const others = [...synonyms.get(key) ?? []]
     if (singular !== term) others.push(singular)
-    terms.push({term, others})
+    terms.push({term, singular, others})
   }
   return terms
 }
@@ -138,8 +139,9 @@ function find(passages, terms) {
   const found = []
   for (const passage of passages) {
     let score = 0
-    const every = terms.every(({term, others}) => {
-      const best = Math.max(rank(passage, term), ...others.map((other) => rank(passage, other) * 0.8))
+    const every = terms.every(({term, singular, others}) => {
+      const also = passage.section.startsWith('API reference') ? [singular] : others // synonyms lead to guides
+      const best = Math.max(rank(passage, term), ...also.map((other) => rank(passage, other) * 0.8))
       score += best
       return best > 0
     })

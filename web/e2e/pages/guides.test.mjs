@@ -15,9 +15,9 @@ after(async () => {
   await service?.stop()
 })
 
-const pages = ['', 'install', 'quick-start', 'comparison', 'data-protection', 'concepts', 'metering', 'frontend', 'operations', 'errors', 'rules', 'rules/team', 'adr/0012-speed', 'changelog', 'contents']
+const pages = ['', 'install', 'quick-start', 'comparison', 'data-protection', 'concepts', 'metering', 'frontend', 'operations', 'errors', 'rules', 'rules/team', 'adr/0012-speed', 'changelog', 'contents', 'api', 'api/usage/record-usage']
 
-const some = ['', 'concepts', 'metering']
+const some = ['', 'concepts', 'metering', 'api/usage/record-usage', 'api/catalog-administration/admin-create-plan']
 const looks = [
   { width: 1280, theme: 'light', names: pages },
   { width: 390, theme: 'dark', names: pages },
@@ -38,7 +38,7 @@ test('a reader finds a section by the keyboard', { skip }, async (t) => {
   const page = await visit(t, browser, service.base, {})
   await page.goto('/docs/rules/team')
   await page.keyboard.press('/')
-  const field = page.getByRole('combobox', { name: 'Search the guides' })
+  const field = page.getByRole('combobox', { name: 'Search the documentation' })
   assert.equal(await field.evaluate((element) => element === document.activeElement), true)
   await field.fill('verifying pyth')
   await page.getByRole('option', { name: 'Verifying in Python' }).waitFor()
@@ -76,7 +76,7 @@ test('a reader finds pages by words that they do not use', { skip }, async (t) =
   const page = await visit(t, browser, service.base, {})
   await page.goto('/docs/')
   await page.keyboard.press('/')
-  const field = page.getByRole('combobox', { name: 'Search the guides' })
+  const field = page.getByRole('combobox', { name: 'Search the documentation' })
   const options = page.getByRole('option')
   const missed = []
   for (const [query, want] of Object.entries(synonyms)) {
@@ -115,6 +115,10 @@ test('a reader with a phone opens the navigation and closes it', { skip }, async
   assert.equal(await nav.isVisible(), false)
   await menu.click()
   await check(page, 'the open navigation')
+  assert.equal(await nav.evaluate((element) => element.getBoundingClientRect().top), 56)
+  const last = nav.getByRole('link', { name: 'All pages' })
+  await last.scrollIntoViewIfNeeded()
+  assert.ok((await last.boundingBox()).y < 844, 'the last entry can be reached')
   await page.keyboard.press('Escape')
   assert.equal(await nav.isVisible(), false)
   await menu.click()
@@ -134,9 +138,32 @@ test('without a script everything is there but the search', { skip }, async (t) 
   await page.waitForURL('**/docs/webhooks#verifying-in-python')
 })
 
-test('the reference opens', { skip }, async (t) => {
+test('a reader finds an operation and its field, and reads the sample in another language', { skip }, async (t) => {
   const page = await visit(t, browser, service.base, {})
   await page.goto('/docs/')
   await page.getByRole('link', { name: 'API reference' }).first().click()
-  await page.locator('[id^=operations-tag-]').first().waitFor()
+  await page.getByRole('heading', { name: 'API reference' }).waitFor()
+  await page.keyboard.press('/')
+  await page.getByRole('combobox', { name: 'Search the documentation' }).fill('record a usage')
+  await page.getByRole('option', { name: 'Record a usage event' }).first().click()
+  await page.waitForURL('**/docs/api/usage/record-usage')
+  const tabs = page.getByRole('tablist', { name: 'Request' })
+  await tabs.getByRole('tab', { name: 'curl' }).press('ArrowRight')
+  await page.getByRole('tabpanel', { name: 'TypeScript' }).getByText('createClient').first().waitFor()
+  await tabs.getByRole('tab', { name: 'Go' }).click()
+  await page.reload()
+  await page.getByRole('tabpanel', { name: 'Go' }).getByText('RecordUsage').waitFor()
+  await page.goto('/docs/api/usage/record-usage#idempotency_key')
+  await page.locator('#idempotency_key:target').waitFor()
+  await check(page, 'an operation with a chosen field')
+})
+
+test('without a script an operation shows all its samples', { skip }, async (t) => {
+  const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 390, height: 844 }, baseURL: service.base })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  await page.goto('/docs/api#recordUsage')
+  await page.getByRole('main').getByRole('link', { name: 'Record a usage event' }).click()
+  await page.waitForURL('**/docs/api/usage/record-usage')
+  for (const language of ['curl', 'TypeScript', 'Go']) assert.ok(await page.getByRole('heading', { name: language, exact: true }).isVisible(), language)
 })
