@@ -1,1 +1,0 @@
-import{t as e}from"./letters-BLQQIrHf.js";import{s as t}from"./session-CR2u0HRj.js";import{o as n}from"./Trans-Dhl0kv11.js";var r=n();function i(){let{app_name:n,logo_url:i}=t();return i?(0,r.jsx)(`img`,{className:`av sq`,src:i,alt:``}):(0,r.jsx)(`span`,{className:`av sq logo`,"aria-hidden":`true`,children:e(n)[0]})}export{i as t};

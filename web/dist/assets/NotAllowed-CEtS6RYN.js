@@ -1,1 +1,0 @@
-import{o as e,t}from"./Trans-Dhl0kv11.js";import{t as n}from"./Messages-BZUsPzIs.js";import{n as r}from"./Page-DG19uPbz.js";var i=e();function a({title:e}){return(0,i.jsx)(r,{title:e,children:(0,i.jsx)(n,{icon:`lock`,title:(0,i.jsx)(t,{id:`G8twkD`}),children:(0,i.jsx)(t,{id:`Gwb3j2`})})})}export{a as t};

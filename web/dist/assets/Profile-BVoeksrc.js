@@ -1,1 +1,0 @@
-export{t as OtherAccount,n as default}from"./Profile-B0q6NOLL.js";

@@ -1,1 +1,0 @@
-export{t as LastUsed,n as Providers,r as keepBack}from"./Providers-Bt2y8bGw.js";

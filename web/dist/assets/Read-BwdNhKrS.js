@@ -1,1 +1,0 @@
-import{i as e,r as t}from"./Messages-BZUsPzIs.js";import{o as n}from"./Trans-Dhl0kv11.js";var r=n();function i({query:n,lines:i,children:a}){return n.data===void 0?n.isError?(0,r.jsx)(t,{error:n.error,onRetry:()=>void n.refetch(),retrying:n.isFetching}):(0,r.jsx)(e,{lines:i}):(0,r.jsx)(r.Fragment,{children:a(n.data)})}export{i as t};

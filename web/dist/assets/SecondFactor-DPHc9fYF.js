@@ -1,1 +1,0 @@
-export{t as SecondFactor}from"./SecondFactor-DHH4NG9w.js";

@@ -1,1 +1,0 @@
-export{t as default,n as usePlanOptions}from"./Tenants-C8Ok6lRv.js";

@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-CG0x7yXs.js";import{t}from"./Endpoint-Cl8FGeuC.js";import{o as n}from"./Trans-Dhl0kv11.js";var r=n();function i(){let{endpointId:n}=e({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(t,{scope:`platform`,id:n})}export{i as default};

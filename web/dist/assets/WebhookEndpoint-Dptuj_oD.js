@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-CG0x7yXs.js";import{l as t}from"./session-CR2u0HRj.js";import{t as n}from"./Endpoint-Cl8FGeuC.js";import{o as r}from"./Trans-Dhl0kv11.js";var i=r();function a(){let{id:r}=t(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(n,{scope:{tenantId:r},id:a})}export{a as default};

@@ -1,1 +1,0 @@
-import{n as e}from"./format-C1o-MtOs.js";import{o as t}from"./Trans-Dhl0kv11.js";var n=t();function r({at:t}){let r=e();return(0,n.jsx)(`time`,{dateTime:t,title:r.exact(t),children:r.ago(t)})}function i({at:t}){let r=e();return(0,n.jsx)(`time`,{dateTime:t,title:r.exact(t),children:r.day(t)})}export{r as n,i as t};

@@ -1,1 +1,0 @@
-function e(e){let{credited:t,refunded:n}=e;return{credited:t?.amount_cents??0,refunded:n?.amount_cents??0}}function t(t){let n=t.status===`open`?e(t).credited:0;return{amount_cents:t.total.amount_cents-n-Math.max(0,t.balance_applied.amount_cents),currency:t.total.currency}}export{e as n,t};

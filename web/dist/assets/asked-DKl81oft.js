@@ -1,1 +1,0 @@
-import{n as e}from"./rolldown-runtime-WkwZ5CU-.js";import{a as t}from"./Trans-Dhl0kv11.js";var n=e(t(),1),r=(0,n.createContext)(()=>{}),i=()=>(0,n.useContext)(r);export{i as n,r as t};

@@ -1,1 +1,0 @@
-var e=0;function t(){return Date.now()+e}var n=new Set;function r(t){e=new Date(t).getTime()-Date.now(),n.forEach(e=>e())}function i(e){return n.add(e),()=>void n.delete(e)}export{i as n,r,t};

@@ -1,1 +1,0 @@
-import{t as e}from"./dist-REO7O7Mu.js";import{t}from"./clock-CSy9MF_x.js";var n=864e5,r=(e,t)=>new Date(e).toDateString()===new Date(t).toDateString();function i(e){return r(e,t())||r(e,t()-n)}function a(i,a){return r(i,t())?e._({id:`ecUA8p`}):r(i,t()-n)?e._({id:`y_0uwd`}):new Date(i).getFullYear()===new Date(t()).getFullYear()?a.month(i):a.monthWithYear(i)}export{i as n,a as t};

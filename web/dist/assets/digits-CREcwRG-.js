@@ -1,1 +1,0 @@
-import{R as e}from"./Icon-CUZHKdQU.js";import{i as t}from"./reads-uuwMz7_H.js";function n(){let n=e(t).data;return e=>n?.find(t=>t.code===e)?.minor_units??2}export{n as t};

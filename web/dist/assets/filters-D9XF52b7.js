@@ -1,1 +1,0 @@
-import{n as e}from"./useNavigate-DX6gX5U4.js";import{t}from"./useSearch-BIVn_Ab_.js";function n(){let n=t({strict:!1}),r=e();return[n,(e,{replace:t=!1}={})=>{r({to:`.`,search:t=>({...t,page:void 0,...e}),replace:t,resetScroll:!1})}]}function r(e){let t=Number(e.page);return Number.isInteger(t)&&t>0?t:1}export{n,r as t};

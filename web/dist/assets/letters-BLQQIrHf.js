@@ -1,1 +1,0 @@
-function e(e){return[...new Intl.Segmenter().segment(e)].map(e=>e.segment)}export{e as t};

@@ -1,1 +1,0 @@
-import{o as e}from"./session-CR2u0HRj.js";function t(){let{user:t}=e();return e=>t.permissions.includes(e)}export{t};

@@ -1,1 +1,0 @@
-var e={google:`Google`,github:`GitHub`,microsoft:`Microsoft`,apple:`Apple`};function t(t){return e[t]??t}export{t};

@@ -1,1 +1,0 @@
-import{t as e}from"./dist-REO7O7Mu.js";import{r as t}from"./Trans-Dhl0kv11.js";function n(t){return{owner:e._({id:`LtI9AS`}),admin:e._({id:`U3pytU`}),member:e._({id:`OvoEq7`})}[t.toLowerCase()]??t}function r(){return t(),n}export{r as n,n as t};

@@ -1,1 +1,0 @@
-var e=e=>e===`platform`?`platform`:e.tenantId;export{e as t};

@@ -1,1 +1,0 @@
-import{L as e}from"./Icon-CUZHKdQU.js";import{t}from"./useParams-CG0x7yXs.js";import{l as n}from"./reads-UG3NfyGi.js";function r(){let{tenantId:r}=t({from:`/signed-in/platform/tenants/$tenantId`});return e(n(r)).data}export{r as t};

@@ -1,1 +1,0 @@
-import{d as e}from"./Icon-CUZHKdQU.js";import{n as t,r as n}from"./useMatch-LhKEpfhR.js";function r(r){let i=e();return n(i.stores.location,t(r,i))}export{r as t};

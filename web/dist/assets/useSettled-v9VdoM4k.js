@@ -1,1 +1,0 @@
-import{n as e}from"./rolldown-runtime-WkwZ5CU-.js";import{a as t}from"./Trans-Dhl0kv11.js";var n=e(t(),1);function r(e){let t=JSON.stringify(e),[r,i]=(0,n.useState)(e);return(0,n.useEffect)(()=>{let t=setTimeout(()=>i(e),300);return()=>clearTimeout(t)},[t]),r}export{r as t};
