@@ -7,6 +7,7 @@ import { Dialog } from '../../../ui/Dialog'
 import { TextField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
 import { today } from './limits'
+import { useHasInvoice } from './invoices'
 import { UnpaidChoice } from './UnpaidChoice'
 import { useSaved } from './useSaved'
 
@@ -27,6 +28,7 @@ function Body({ tenant, invoice, onClose }: Props) {
   const { t } = useLingui()
   const format = useFormat()
   const saved = useSaved(onClose)
+  const hasInvoice = useHasInvoice(tenant.id, 'open', invoice)
   const number = invoice?.number ?? ''
   const amount = invoice ? format.sum(leftToPay(invoice)) : ''
   const due = invoice?.due_date && format.day(invoice.due_date)
@@ -57,7 +59,7 @@ function Body({ tenant, invoice, onClose }: Props) {
           <p className="outcome"><b><Trans>The invoice then counts as paid in full.</Trans></b> <Trans>No card is charged for it, and reminders stop.</Trans></p>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-            <Button type="submit" look="primary" busy={busy}>{invoice ? <Trans>Record payment of {amount}</Trans> : <Trans>Record payment</Trans>}</Button>
+            <Button type="submit" look="primary" busy={busy} disabled={!hasInvoice}>{invoice ? <Trans>Record payment of {amount}</Trans> : <Trans>Record payment</Trans>}</Button>
           </div>
         </>
       )}

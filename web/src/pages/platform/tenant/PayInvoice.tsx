@@ -12,6 +12,7 @@ import { Note } from '../../../ui/Messages'
 import { Read } from '../../../ui/Read'
 import { useMethodWords } from './PaymentFacts'
 import { billingQuery } from './reads'
+import { useHasInvoice } from './invoices'
 import { UnpaidChoice } from './UnpaidChoice'
 import { useSaved } from './useSaved'
 
@@ -43,6 +44,7 @@ function Body({ method, tenant, invoice, onClose }: Props & { method: Schema<'Pa
   const format = useFormat()
   const words = useMethodWords()
   const saved = useSaved(onClose)
+  const hasInvoice = useHasInvoice(tenant.id, 'open', invoice)
   const [link, setLink] = useState(linkIn(invoice?.payment_action))
   const number = invoice?.number ?? ''
   const amount = invoice ? format.sum(leftToPay(invoice)) : ''
@@ -81,7 +83,7 @@ function Body({ method, tenant, invoice, onClose }: Props & { method: Schema<'Pa
           <div className="acts">
             {copy}
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-            <Button type="submit" look="primary" busy={busy} data-autofocus>{invoice ? <Trans>Charge {amount}</Trans> : <Trans>Charge invoice</Trans>}</Button>
+            <Button type="submit" look="primary" busy={busy} disabled={!hasInvoice} data-autofocus>{invoice ? <Trans>Charge {amount}</Trans> : <Trans>Charge invoice</Trans>}</Button>
           </div>
         </>
       )}

@@ -5,6 +5,7 @@ import { leftToPay } from '../../../parts/invoice/amounts'
 import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
 import { Form } from '../../../ui/Form'
+import { useHasInvoice } from './invoices'
 import { UnpaidChoice } from './UnpaidChoice'
 import { useSaved } from './useSaved'
 
@@ -27,6 +28,7 @@ function Body({ tenant, invoice, onClose }: Props) {
   const { t } = useLingui()
   const format = useFormat()
   const saved = useSaved(onClose)
+  const hasInvoice = useHasInvoice(tenant.id, 'open,draft', invoice)
   const amount = invoice ? format.sum(leftToPay(invoice)) : ''
   return (
     <Form
@@ -53,7 +55,7 @@ function Body({ tenant, invoice, onClose }: Props) {
           {!invoice && <UnpaidChoice tenant={tenant.id} status="open,draft" />}
           <div className="acts">
             <Button onClick={onClose} data-autofocus={invoice ? true : undefined}><Trans>Keep invoice</Trans></Button>
-            <Button type="submit" look="danger solid" busy={busy}><Trans>Void invoice</Trans></Button>
+            <Button type="submit" look="danger solid" busy={busy} disabled={!hasInvoice}><Trans>Void invoice</Trans></Button>
           </div>
         </>
       )}

@@ -1,0 +1,1 @@
+export{t as default}from"./floating-D10ZP8Rw.js";
