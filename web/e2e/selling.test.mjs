@@ -188,7 +188,7 @@ test('a customer caps a meter and reaches the cap', { skip }, async (t) => {
   const desk = await visit(t, browser, service.base)
   await signIn(desk, admin)
   await desk.goto(`/platform/tenants/${owner.tenant}/usage`)
-  await desk.getByText('The customer set a cap of 50.').waitFor()
+  await desk.getByText('Cap Tain set a cap of 50.').waitFor()
   await desk.getByText(/^Cap reached/).waitFor()
   await page.reload()
   await page.getByRole('link', { name: 'Change cap' }).waitFor()
