@@ -160,20 +160,27 @@ func TestInstancesShareTheWork(t *testing.T) {
 			url := dbtest.URL(t, dialect)
 			var mu sync.Mutex
 			ran, by := map[int]int{}, map[int]int{}
-			all := make(chan struct{}, total)
+			all, everyone := make(chan struct{}, total), make(chan struct{})
 			var queues []*jobs.Queue
 			for i := range instances {
 				db := dbtest.Open(t, url)
 				q := (&rig{db: db, clock: fixed(), lease: fixed()}).queue(func(d *jobs.Deps) { d.Workers = 4 })
-				q.Handle("count", func(_ context.Context, job jobs.Job) error {
+				q.Handle("count", func(ctx context.Context, job jobs.Job) error {
 					var n int
 					if err := job.Decode(&n); err != nil {
 						return err
 					}
 					mu.Lock()
-					defer mu.Unlock()
 					ran[n]++
-					by[i]++
+					if by[i]++; by[i] == 1 && len(by) == instances {
+						close(everyone)
+					}
+					mu.Unlock()
+					select {
+					case <-everyone: // a fast instance must not do the work of the others
+					case <-ctx.Done():
+						return ctx.Err()
+					}
 					all <- struct{}{}
 					return nil
 				})

@@ -222,8 +222,10 @@ func TestRestoredChangeKeepsItsAuthor(t *testing.T) {
 		w.Tamper(nil)
 		reply := <-refused
 		reply.WantRefused(422, "plan_change_error")
-		s.AwaitNotifications()
-		ada.Subscription(ada.Owner).WantAt("data.pending_change.plan.id", small).WantAt("data.pending_change.by", by)
+		apptest.Eventually(t, "the scheduled change", func() bool {
+			return ada.Subscription(ada.Owner).At("data.pending_change.plan.id") == small
+		})
+		ada.Subscription(ada.Owner).WantAt("data.pending_change.by", by)
 	})
 }
 
