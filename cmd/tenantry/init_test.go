@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -37,7 +38,7 @@ func TestInit(t *testing.T) {
 			if info, err := os.Stat(filepath.Join(folder, "data")); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("the data folder: %v %v", info, err)
 			}
-			list := exec.CommandContext(t.Context(), "sh", "-c", "set -a; . "+filepath.Join(folder, "tenantry.env")+"; tenantry admin list")
+			list := exec.CommandContext(t.Context(), testkit.Program(t, "bash"), "-c", "set -a; . "+filepath.Join(folder, "tenantry.env")+"; tenantry admin list")
 			list.Dir = t.TempDir()
 			if out, err := list.CombinedOutput(); err != nil || !strings.Contains(string(out), "ada@example.com") {
 				t.Errorf("%v\n%s", err, out)
