@@ -51,7 +51,7 @@ type AdminTenant struct {
 	DeletedAt             *shape.Time       `json:"deleted_at,omitempty" doc:"Time of deletion, in UTC. Absent if the tenant is not deleted. A deleted tenant can be restored until its data is purged."`
 	Roles                 []RoleName        `json:"roles"`
 	MRR                   *money.Money      `json:"mrr" doc:"Monthly recurring revenue. Null without a subscription that counts."`
-	MRRBase               *money.Money      `json:"mrr_base" doc:"Monthly recurring revenue in the base currency, at the latest exchange rate. Null without a base currency or a rate."`
+	MRRBase               *money.Money      `json:"mrr_base" sheet:"own_currency" doc:"Monthly recurring revenue in the base currency, at the latest exchange rate. Null without a base currency or a rate."`
 	LastActivityAt        *shape.Time       `json:"last_activity_at" doc:"Last request of a member or an API key of the tenant, exact to five minutes. Null before the first one."`
 	TrialEndsAt           *shape.Time       `json:"trial_ends_at" doc:"End of the running trial. Null without one."`
 	OpenAmount            []money.Money     `json:"open_amount" doc:"Amount left to pay of open invoices, by currency."`

@@ -170,7 +170,7 @@ func jsonKey(field reflect.StructField) (key string, omitted bool) {
 }
 
 // tags are the supported keys of struct tags. No other key would be enforced.
-var tags = strings.Fields(`json path query cookie doc format default example enum pattern nullable required
+var tags = strings.Fields(`json path query cookie doc sheet format default example enum pattern nullable required
 	minLength maxLength minimum exclusiveMinimum maximum minItems maxItems maxBytes`)
 
 var tagKey = regexp.MustCompile(`(\w+):"(?:[^"\\]|\\.)*"`)

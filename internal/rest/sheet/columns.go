@@ -24,15 +24,20 @@ func (c column) name() string { return strings.Join(c.path, ".") }
 type kind uint8
 
 const (
-	plain      kind = iota
-	amount          // an amount of money, without its currency
-	amountList      // amounts of money, each with its currency
-	currency        // the currency of the amounts
+	plain       kind = iota
+	amount           // an amount of money, without its currency
+	amountList       // amounts of money, each with its currency
+	currency         // the currency of the amounts
+	ownCurrency      // the currency of the amount in the column before
 )
+
+// currencySuffix follows the name of an amount in the name of the column with its own currency.
+const currencySuffix = "_currency"
 
 // columnsOf returns the columns of an entry: its fields in the order of the API description. Objects
 // are flattened; lists and free objects are left out, except lists of amounts. If an entry has
-// amounts and no field with their currency, the currency precedes the first amount.
+// amounts and no field with their currency, the currency precedes the first amount. An amount that can
+// be in another currency has the tag sheet:"own_currency", which adds a column after it.
 func columnsOf(entry reflect.Type) []column {
 	columns := flatten(entry, nil)
 	first := slices.IndexFunc(columns, func(c column) bool { return c.kind == amount })
@@ -63,6 +68,9 @@ func flatten(t reflect.Type, path []string) []column {
 		switch {
 		case of == reflect.TypeFor[money.Money]():
 			columns = append(columns, column{at, amount})
+			if f.Tag.Get("sheet") == "own_currency" {
+				columns = append(columns, column{append(slices.Clone(path), tag+currencySuffix), ownCurrency})
+			}
 		case of == reflect.TypeFor[[]money.Money]():
 			columns = append(columns, column{at, amountList})
 		case of.Kind() == reflect.Slice, of.Kind() == reflect.Map:

@@ -5,6 +5,7 @@ import (
 	"context"
 	stdjson "encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,6 +123,10 @@ func (a amounts) field(ctx context.Context, c column, all []column, values map[s
 			texts[i] = text + " " + currencyOf(one)
 		}
 		return strings.Join(texts, " "), nil
+	case ownCurrency:
+		path := slices.Clone(c.path)
+		path[len(path)-1] = strings.TrimSuffix(path[len(path)-1], currencySuffix)
+		return currencyOf(lookUp(values, path)), nil
 	case currency:
 		for _, other := range all {
 			if other.kind == amount {

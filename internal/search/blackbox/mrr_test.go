@@ -69,5 +69,12 @@ func TestTenantsByMRRInTheBaseCurrency(t *testing.T) {
 		wantOrder(t, s, ids, "mrr", "bob", "ada", "eve", "joe")
 		rate(0.25) // 84 EUR
 		wantOrder(t, s, ids, "-mrr", "bob", "eve", "ada", "joe")
+		// An amount that can be in another currency has its own column.
+		rows := readCSV(t, list(s, s.Admin(), "tenants", "sort", "-mrr", "format", "csv"))
+		for name, want := range map[string]string{"mrr": "21.00", "currency": "USD", "mrr_base": "84.00", "mrr_base_currency": "EUR"} {
+			if got := cell(t, rows, 1, name); got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
 	}, func(s *settings.Settings) { s.BaseCurrency = "EUR" })
 }
