@@ -57,9 +57,6 @@ func samplesIn(t *testing.T, language string) map[string]string {
 // Every Go sample compiles with the Go client.
 func TestGoSamplesCompile(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it compiles the client")
-	}
 	var b strings.Builder
 	b.WriteString("package samples\n\nimport (\n\t\"context\"\n\t\"encoding/json\"\n\t\"os\"\n\t\"time\"\n\n\t\"github.com/oapi-codegen/nullable\"\n\n" +
 		"\t\"github.com/tenantry/tenantry/client\"\n\t\"github.com/tenantry/tenantry/client/api\"\n)\n\n" +
