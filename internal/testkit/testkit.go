@@ -35,6 +35,7 @@ var installation = map[string]string{
 	"sed":           "apt-get install sed",
 	"stripe-mock":   "the test builds it with go install, which needs the Go module proxy and a home directory",
 	"xmllint":       "apt-get install libxml2-utils",
+	"ts-client":     "make clients, which needs npm",
 }
 
 // Program returns the path of the first of the programs that is installed; the name of the

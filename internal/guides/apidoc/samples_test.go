@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/tenantry/tenantry/internal/guides/apidoc"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 func read(t *testing.T) *apidoc.Reference {
@@ -104,7 +105,7 @@ func TestTypeScriptSamplesCompile(t *testing.T) {
 	compiler := filepath.Join(client, "node_modules/.bin/tsc")
 	for _, needed := range []string{compiler, filepath.Join(client, "src/schema.ts")} {
 		if _, err := os.Stat(needed); err != nil {
-			t.Skip("the TypeScript client is not built: make clients")
+			testkit.Skip(t, "ts-client", err)
 		}
 	}
 	folder := t.TempDir()
