@@ -124,17 +124,13 @@ func startCommand(t *testing.T, cmd *exec.Cmd, env []string, address string) *ru
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
-	began := clock.System().Now()
-	for {
-		if ready(t, address) {
-			return r
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("stderr of the program:\n%s", &r.stderr)
 		}
-		if clock.System().Now().Sub(began) > time.Minute {
-			r.kill(t)
-			t.Fatalf("not ready after a minute:\n%s", &r.stderr)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	})
+	testkit.Eventually(t, "the start of the program", func() bool { return ready(t, address) })
+	return r
 }
 
 func ready(t *testing.T, address string) bool {

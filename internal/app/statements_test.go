@@ -33,6 +33,13 @@ var walked = map[string]string{
 	"FROM (SELECT s.* FROM subscriptions s ORDER BY":          "a page, in the order of an index",
 	"FROM (SELECT u.* FROM users u WHERE (u.deleted_at IS":    "a page, in the order of an index",
 	"SELECT count(*) FROM impersonation_logs":                 "an admin's list: counts in an index",
+	"FROM (SELECT c.* FROM invoice_copies c ORDER BY":         "a page, in the order of an index",
+	"FROM credit_notes n WHERE (n.status <> 'pending') GROUP": "an admin's list: the total of all credit notes",
+	"FROM subscription_histories":                             "analytics read the whole history",
+	"SELECT client_secret FROM sso_connections":               "a start reads one secret",
+	"SELECT secret FROM user_totp":                            "a start reads one secret",
+	"SELECT code_hash FROM email_codes":                       "a start reads one hash",
+	"SELECT code_hash FROM recovery_codes":                    "a start reads one hash",
 }
 
 // ofPostgres matches the statements that only PostgreSQL runs. SQLite gets rows as VALUES and keys

@@ -27,6 +27,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -188,7 +189,7 @@ func TestNumbersSurviveKills(t *testing.T) {
 			db := dbtest.Open(t, url)
 			furnish(t, db)
 			before := 0
-			for round := range dbtest.Rounds(3, 20) {
+			for range dbtest.Rounds(3, 20) {
 				child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestIssuing$")
 				child.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, childVariable) }), childVariable+"="+url)
 				var out bytes.Buffer
@@ -196,10 +197,7 @@ func TestNumbersSurviveKills(t *testing.T) {
 				if err := child.Start(); err != nil {
 					t.Fatal(err)
 				}
-				deadline := clock.System().Now().Add(time.Minute)
-				for count(t, db) < before+5 && clock.System().Now().Before(deadline) {
-					time.Sleep(time.Duration(5+round) * time.Millisecond)
-				}
+				testkit.Eventually(t, "five more numbers", func() bool { return count(t, db) >= before+5 })
 				_ = child.Process.Kill() // the child can exit by itself; the count below detects that
 				_ = child.Wait()
 				after := gapless(t, db)

@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -101,18 +103,13 @@ func silent[T any](t *testing.T, c <-chan T) {
 // waitFor waits until the stats of q equal want.
 func waitFor(t *testing.T, q *jobs.Queue, want jobs.Stats) {
 	t.Helper()
-	var got jobs.Stats
-	for range 400 {
-		var err error
-		if got, err = q.Stats(t.Context()); err != nil {
+	testkit.Eventually(t, fmt.Sprintf("stats %+v", want), func() bool {
+		got, err := q.Stats(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got == want {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatalf("figures %+v, want %+v", got, want)
+		return got == want
+	})
 }
 
 func exec(t *testing.T, db *sqldb.DB, query string, args ...any) {

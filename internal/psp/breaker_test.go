@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // moody returns a provider that fails while down is set.
@@ -42,17 +43,18 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 	}
 
 	// A failed trial call opens the breaker again.
-	time.Sleep(150 * time.Millisecond)
-	for range 5 {
+	testkit.Eventually(t, "a trial call", func() bool {
 		checkPSPError(t, createProduct(t.Context(), client))
-	}
+		return len(provider.requests()) > 3
+	})
+	checkPSPError(t, createProduct(t.Context(), client))
 	if got := len(provider.requests()); got != 4 {
 		t.Fatalf("%d requests after a failed trial, want 4", got)
 	}
 
 	down.Store(false)
-	time.Sleep(150 * time.Millisecond)
-	for range 5 {
+	testkit.Eventually(t, "a trial call that succeeds", func() bool { return createProduct(t.Context(), client) == nil })
+	for range 4 {
 		if err := createProduct(t.Context(), client); err != nil {
 			t.Fatalf("still open: %v", err)
 		}
@@ -86,9 +88,7 @@ func TestBreakerAndCallersThatGiveUp(t *testing.T) {
 		defer cancel()
 		sent := len(provider.requests())
 		go func() {
-			for ctx.Err() == nil && len(provider.requests()) == sent {
-				time.Sleep(time.Millisecond)
-			}
+			testkit.Eventually(t, "a request or its end", func() bool { return ctx.Err() != nil || len(provider.requests()) > sent })
 			cancel()
 		}()
 		_, err := client.CreateProduct(ctx, psp.ProductParams{Key: "k", Name: "slow"})
@@ -111,10 +111,10 @@ func TestBreakerAndCallersThatGiveUp(t *testing.T) {
 	}
 
 	down.Store(false)
-	time.Sleep(150 * time.Millisecond)
-	hangUp() // during the trial call
-	time.Sleep(150 * time.Millisecond)
-	if err := createProduct(t.Context(), client); err != nil {
-		t.Errorf("the breaker is stuck: %v", err)
-	}
+	testkit.Eventually(t, "a trial call that is given up", func() bool {
+		sent := len(provider.requests())
+		hangUp()
+		return len(provider.requests()) > sent
+	})
+	testkit.Eventually(t, "a closed breaker", func() bool { return createProduct(t.Context(), client) == nil })
 }

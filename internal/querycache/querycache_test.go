@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -277,9 +278,7 @@ func TestConcurrentCallsShareALoad(t *testing.T) {
 		})
 	}
 	wait := func(n int) {
-		for cache.Waiting() < n {
-			time.Sleep(time.Millisecond)
-		}
+		testkit.Eventually(t, "waiting loads", func() bool { return cache.Waiting() >= n })
 	}
 	running := querycache.MaxRunning()
 	for i := range running { // occupy all concurrent loads

@@ -23,6 +23,7 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/logging"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 var (
@@ -210,18 +211,17 @@ func (b *syncBuffer) String() string {
 // response.
 func (s *server) logged(text string) map[string]any {
 	s.t.Helper()
-	for range 200 {
+	var entry map[string]any
+	testkit.Eventually(s.t, "a line with "+text+" in the log", func() bool {
 		for line := range strings.Lines(s.log.String()) {
 			if strings.Contains(line, text) {
-				var entry map[string]any
 				if err := json.Unmarshal([]byte(line), &entry); err != nil {
 					s.t.Fatal(err)
 				}
-				return entry
+				return true
 			}
 		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	s.t.Fatalf("no line with %s in the log:\n%s", text, s.log)
-	return nil
+		return false
+	})
+	return entry
 }

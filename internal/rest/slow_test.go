@@ -18,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // open sends the head of a request for a gadget and the beginning of its body.
@@ -202,14 +203,14 @@ func TestOpenDownloadsAreLimited(t *testing.T) {
 		}
 		_ = body.Close()
 	}
-	for range 200 { // A download counts until its handler has returned.
-		if body := begin(t, s, 0); body != nil {
+	// A download counts until its handler has returned.
+	testkit.Eventually(t, "the end of the downloads", func() bool {
+		body := begin(t, s, 0)
+		if body != nil {
 			_ = body.Close()
-			return
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("downloads that have ended count")
+		return body != nil
+	})
 }
 
 // A download is cut off before its next page if the caller's credential was revoked.

@@ -170,6 +170,9 @@ DELETE FROM api_keys WHERE tenant_id = $1;
 -- name: DeleteDigestOfTenant :exec
 DELETE FROM entitlement_digests WHERE tenant_id = $1;
 
+-- name: DeleteOverridesOfTenant :exec
+DELETE FROM limit_overrides WHERE tenant_id = $1;
+
 -- name: DeleteDomainsOfTenant :exec
 DELETE FROM tenant_domains WHERE tenant_id = $1;
 

@@ -60,7 +60,7 @@ func (s store) deleteContents(ctx context.Context, id uuid.UUID, now time.Time) 
 	q := s.q(ctx)
 	for _, remove := range []func(context.Context, uuid.UUID) error{
 		q.DeleteFormerMembers, q.DeleteDigestOfTenant, deleteKeys(q), deleteEndpoints(q), q.DeleteInvitationsOfTenant,
-		q.DeleteDomainsOfTenant, q.DeleteConnectionOfTenant, deleteRoles(q),
+		q.DeleteDomainsOfTenant, q.DeleteConnectionOfTenant, q.DeleteOverridesOfTenant, deleteRoles(q),
 	} {
 		if err := remove(ctx, id); err != nil {
 			return sqldb.Wrap(err, "empty tenant")

@@ -327,6 +327,7 @@ func TestSubscriptions(t *testing.T) {
 		if found := s.Reconcile(true); len(found[sub]) != 0 {
 			t.Errorf("the comparison finds %v", found[sub])
 		}
+		s.AwaitNotifications()
 		stored := s.StoredBilling()
 		want(s, f, "subscriptions: 0 created, 0 updated, 1 unchanged")
 		if s.StoredBilling() != stored {

@@ -205,15 +205,18 @@ func TestSampling(t *testing.T) {
 		other, _ := newKey(s, bob, "usage.read")
 		s.Call("GET", bob.Path("/usage/quotas"), other, nil).Want(200)
 		const many = 2000
-		var all sync.WaitGroup
-		for range 8 {
-			all.Go(func() {
-				for range many / 8 {
-					s.Call("GET", ada.Path("/usage/quotas"), secret, nil).Want(200)
-				}
-			})
+		burst := func() {
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					for range many / 8 {
+						s.Call("GET", ada.Path("/usage/quotas"), secret, nil).Want(200)
+					}
+				})
+			}
+			all.Wait()
 		}
-		all.Wait()
+		burst()
 		for range 3 {
 			s.Call("GET", ada.Path("/roles"), secret, nil).Want(403)
 		}
@@ -222,11 +225,18 @@ func TestSampling(t *testing.T) {
 		if rows >= many || rows < 50 {
 			t.Errorf("%d of %d requests are stored", rows, many)
 		}
-		s.Call("GET", ada.Path("/request-logs"), ada.Token, nil).Want(200).WantAt("meta.sampled", true)
+		admin := s.Admin()
+		// On a busy machine the requests of the last page can be slower than the limit.
+		apptest.Eventually(t, "pages with gaps", func() bool {
+			own, of := s.Call("GET", ada.Path("/request-logs"), ada.Token, nil).Want(200), s.Call("GET", adminLog, admin, nil).Want(200)
+			if own.At("meta.sampled") == true && of.At("meta.sampled") == true {
+				return true
+			}
+			burst()
+			return false
+		})
 		s.Call("GET", ada.Path("/request-logs?from=2000-01-01&to=2000-12-31"), ada.Token, nil).Want(200).WantAt("meta.sampled", false)
 		s.Call("GET", bob.Path("/request-logs"), bob.Token, nil).Want(200).WantAt("meta.sampled", false)
-		admin := s.Admin()
-		s.Call("GET", adminLog, admin, nil).Want(200).WantAt("meta.sampled", true)
 		s.Call("GET", adminLog+"?filter[tenant]="+bob.Tenant, admin, nil).Want(200).WantAt("meta.sampled", false)
 	})
 }

@@ -151,6 +151,7 @@ func TestPurgingATenant(t *testing.T) {
 		s.Cancel(ada, true).Want(200)
 		s.AwaitNotifications()
 		key(s, ada)
+		s.Call("PUT", "/api/v1/admin/tenants/"+ada.Tenant+"/limits/api-calls", s.Admin(), apptest.Object{"type": "quota", "value": 9, "reason": "Asked for it"}).Want(200)
 		deleteTenant(s, ada, ada.Token).Want(204)
 		invoices := s.CountRows("SELECT count(*) FROM psp_invoices WHERE tenant_id = $1", ada.Tenant)
 		s.Advance(9 * apptest.Day)
@@ -165,7 +166,7 @@ func TestPurgingATenant(t *testing.T) {
 			s.Advance(11 * time.Minute) // the next run of the job
 			return false
 		})
-		for _, table := range []string{"usage_events", "usage_counters", "memberships", "former_memberships", "api_keys", "invitations", "roles"} {
+		for _, table := range []string{"usage_events", "usage_counters", "memberships", "former_memberships", "api_keys", "invitations", "roles", "limit_overrides"} {
 			if n := s.CountRows("SELECT count(*) FROM "+table+" WHERE tenant_id = $1", ada.Tenant); n != 0 {
 				t.Errorf("%s: %d rows", table, n)
 			}

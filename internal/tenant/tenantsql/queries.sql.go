@@ -123,6 +123,15 @@ func (q *Queries) DeleteMembers(ctx context.Context, tenantID uuid.UUID) error {
 	return err
 }
 
+const deleteOverridesOfTenant = `-- name: DeleteOverridesOfTenant :exec
+DELETE FROM limit_overrides WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteOverridesOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteOverridesOfTenant, tenantID)
+	return err
+}
+
 const deleteRolesOfTenant = `-- name: DeleteRolesOfTenant :exec
 DELETE FROM roles WHERE tenant_id = $1
 `

@@ -21,6 +21,7 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
@@ -95,16 +96,10 @@ func (r *Rig) Work() {
 // and of waiting jobs.
 func (r *Rig) Settle() (dead, retrying int) {
 	r.T.Helper()
-	for range 1000 {
-		busy := r.Number(`SELECT count(*) FROM jobs WHERE dead_at IS NULL AND (attempt = 0 OR lease_id IS NOT NULL)`)
-		if busy == 0 {
-			return r.Number(`SELECT count(*) FROM jobs WHERE dead_at IS NOT NULL`),
-				r.Number(`SELECT count(*) FROM jobs WHERE dead_at IS NULL`)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	r.T.Fatal("the jobs do not come to an end")
-	return 0, 0
+	testkit.Eventually(r.T, "the end of the jobs", func() bool {
+		return r.Number(`SELECT count(*) FROM jobs WHERE dead_at IS NULL AND (attempt = 0 OR lease_id IS NOT NULL)`) == 0
+	})
+	return r.Number(`SELECT count(*) FROM jobs WHERE dead_at IS NOT NULL`), r.Number(`SELECT count(*) FROM jobs WHERE dead_at IS NULL`)
 }
 
 // Advance advances the clock by d and wakes the job queue.

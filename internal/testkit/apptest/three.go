@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit"
 )
@@ -174,13 +173,13 @@ func sharedRedis(t testing.TB) string {
 	seeds.scope.mu.Lock()
 	seeds.scope.cleanups = append(seeds.scope.cleanups, func() { _ = run.Process.Kill(); _ = run.Wait() })
 	seeds.scope.mu.Unlock()
-	for deadline := clock.System().Now().Add(10 * time.Second); clock.System().Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr); err == nil {
+	testkit.Eventually(t, "an answer of redis-server", func() bool {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+		if err == nil {
 			_ = c.Close()
-			redisOnce.addr = addr
-			return addr
 		}
-	}
-	t.Fatal("redis-server does not answer")
-	return ""
+		return err == nil
+	})
+	redisOnce.addr = addr
+	return addr
 }

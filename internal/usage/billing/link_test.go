@@ -3,10 +3,9 @@ package billing_test
 import (
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -34,18 +33,15 @@ func untilLocked(t *testing.T, w *usagetest.World) {
 	if w.DB.Dialect() == sqldb.SQLite {
 		return
 	}
-	for deadline := clock.System().Now().Add(time.Minute); clock.System().Now().Before(deadline); time.Sleep(time.Millisecond) {
+	testkit.Eventually(t, "a wait for a lock", func() bool {
 		var n int
 		err := w.DB.Conn(t.Context()).QueryRowContext(t.Context(),
 			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n > 0 {
-			return
-		}
-	}
-	t.Fatal("nothing waits for a lock")
+		return n > 0
+	})
 }
 
 // Events stored after a price was linked are billed, even if they were waiting for the lock of the
