@@ -143,7 +143,7 @@ func (svc *service) mountFrontend(api *rest.API) error {
 func (svc *service) mountConsole(api *rest.API, own bool) error {
 	pages, err := console.New(console.Config{
 		Files: ui.Files(), Addresses: svc.frontend, Own: own, PublicURL: svc.publicURL, Brand: svc.settings.Brand,
-		Sandbox: svc.sandboxed,
+		Sandbox: svc.sandboxed, Practice: !svc.sandboxed && svc.settings.StripeURL != nil,
 	})
 	if err != nil {
 		return err

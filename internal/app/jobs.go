@@ -53,7 +53,7 @@ func (svc *service) registerBackground() {
 // registerJobs registers the handlers of jobs that requests, notifications and other jobs enqueue.
 func (svc *service) registerJobs() {
 	svc.jobs.Lane(provider).Attempts(providerAttempts)
-	ofSubscriptions, ofInvoices := svc.reconciler.Comparison(), svc.invoices.Comparison()
+	ofSubscriptions, ofInvoices, ofCreditNotes := svc.reconciler.Comparison(), svc.invoices.Comparison(), svc.creditNotes.Comparison()
 	for _, job := range []struct {
 		lane, kind string
 		handler    jobs.Handler
@@ -83,6 +83,7 @@ func (svc *service) registerJobs() {
 		{provider, invoice.JobMail, svc.invoices.HandleMail},
 		{provider, ofSubscriptions.Kind, ofSubscriptions.HandlePart},
 		{provider, ofInvoices.Kind, ofInvoices.HandlePart},
+		{provider, ofCreditNotes.Kind, ofCreditNotes.HandlePart},
 	} {
 		svc.jobs.Lane(job.lane).Handle(job.kind, job.handler)
 	}

@@ -76,7 +76,7 @@ func (l *links) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return l.subscriptions.Discard(ctx, tenantID)
 }
 
-// LockTenantOf, CloseOwnedTenant and Deleted implement selfservice.Memberships.
+// LockTenantOf, CloseOwnedTenant, Deleted and EmailChanged implement selfservice.Memberships.
 func (l *links) LockTenantOf(ctx context.Context, userID int64) error {
 	return l.tenants.LockTenantOf(ctx, userID)
 }
@@ -87,6 +87,22 @@ func (l *links) CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUI
 
 func (l *links) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error {
 	return l.team.Deleted(ctx, tenantID, userID)
+}
+
+func (l *links) EmailChanged(ctx context.Context, userID int64) error {
+	memberships, err := l.tenants.MembershipsOf(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for _, m := range memberships {
+		if m.Role != tenant.BuiltInOwner {
+			continue
+		}
+		if err := l.customers.BillingChanged(ctx, m.TenantID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Purge implements tenant.Purger. It removes a tenant from the journal and deletes the tenant's

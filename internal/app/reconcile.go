@@ -12,10 +12,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/psp/compare"
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 )
 
 // Reconcile compares the database with the payment provider and writes a line for each difference.
@@ -48,7 +46,7 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	if err != nil {
 		return err
 	}
-	found, err := compareAll(ctx, comparisons(domains.reconciler, domains.invoices), dryRun)
+	found, err := compareAll(ctx, comparisons(domains), dryRun)
 	if err != nil && len(found) == 0 {
 		return err // without a comparison, "0 differences" would be wrong
 	}
@@ -61,10 +59,10 @@ type comparison interface {
 	Start(ctx context.Context) error
 }
 
-// comparisons returns all comparisons. Subscriptions come first, because invoices
-// refer to them.
-func comparisons(s *reconcile.Service, i *invoice.Service) []comparison {
-	return []comparison{s.Comparison(), i.Comparison()}
+// comparisons returns all comparisons. Subscriptions come first, because invoices refer to them, and
+// credit notes last, because they refer to invoices.
+func comparisons(d *domains) []comparison {
+	return []comparison{d.reconciler.Comparison(), d.invoices.Comparison(), d.creditNotes.Comparison()}
 }
 
 // compareAll runs all comparisons and returns their differences. It continues after a comparison
@@ -80,7 +78,7 @@ func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]compare.D
 
 // startComparisons enqueues the jobs that run all comparisons.
 func (svc *service) startComparisons(ctx context.Context) error {
-	for _, c := range comparisons(svc.reconciler, svc.invoices) {
+	for _, c := range comparisons(svc.domains) {
 		if err := c.Start(ctx); err != nil {
 			return err
 		}
@@ -100,7 +98,7 @@ func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []compare.
 		}
 	}
 	if mode == settings.InvoicesByPSP {
-		if _, err := fmt.Fprintln(out, "Invoices are issued by the provider (psp_managed): only their stored IDs were compared."); err != nil {
+		if _, err := fmt.Fprintln(out, "Invoices are issued by the provider (psp_managed): only their stored IDs and the credit notes were compared."); err != nil {
 			return err
 		}
 	}
@@ -120,7 +118,7 @@ func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	found, err := compareAll(r.Context(), comparisons(svc.reconciler, svc.invoices), params.DryRun)
+	found, err := compareAll(r.Context(), comparisons(svc.domains), params.DryRun)
 	answer := map[string]any{"data": found}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

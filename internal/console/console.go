@@ -41,6 +41,7 @@ type Config struct {
 	PublicURL string             // of the service, without a trailing slash
 	Brand     brand.Brand
 	Sandbox   bool // the service runs with its sandbox, and the console shows the sandbox bar
+	Practice  bool // a sandbox replaces only the payment provider, and the console says so
 }
 
 // Console serves the pages and assets. Create one with New.
@@ -82,7 +83,7 @@ func New(c Config) (*Console, error) {
 }
 
 // fillIndex inserts the properties of this service into the page: base path, product name, accent,
-// and whether there is a sandbox.
+// and whether a sandbox replaces all dependencies or only the payment provider.
 func fillIndex(index []byte, base string, c Config) ([]byte, error) {
 	const head, title = "<head>", "<title>Tenantry</title>"
 	if !bytes.Contains(index, []byte(head)) || !bytes.Contains(index, []byte(title)) {
@@ -94,6 +95,9 @@ func fillIndex(index []byte, base string, c Config) ([]byte, error) {
 	}
 	if c.Sandbox {
 		first += "\n    <meta name=\"sandbox\" content=\"on\" />"
+	}
+	if c.Practice {
+		first += "\n    <meta name=\"practice\" content=\"on\" />"
 	}
 	page := bytes.Replace(index, []byte(head), []byte(first), 1)
 	return bytes.Replace(page, []byte(title), []byte("<title>"+html.EscapeString(c.Brand.App())+"</title>"), 1), nil

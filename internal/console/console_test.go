@@ -89,6 +89,9 @@ func TestPage(t *testing.T) {
 	if w := get(serve(t, console.Config{Files: built}), "/"); strings.Contains(w.Body.String(), "sandbox") || !strings.Contains(w.Body.String(), `<base href="/" />`) {
 		t.Error(w.Body)
 	}
+	if w := get(serve(t, console.Config{Files: built, Practice: true}), "/"); !strings.Contains(w.Body.String(), `<meta name="practice" content="on" />`) || strings.Contains(w.Body.String(), "sandbox") {
+		t.Error(w.Body)
+	}
 	for path, want := range map[string]int{"/nothing": 404, "/assets/nothing.js": 404, "/assets/unknown-abc.exe": 404, "/index.html": 404, "/start.js.br": 404} {
 		if w := get(h, path); w.Code != want {
 			t.Errorf("%s: %d", path, w.Code)

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tenantry/tenantry/internal/guides/apidoc"
 )
 
 //go:embed assets
@@ -30,8 +32,9 @@ type Config struct {
 
 // Site is the site of the guides. It is rendered at the first request.
 type Site struct {
-	config Config
-	build  func() (map[string]file, error)
+	config    Config
+	build     func() (map[string]file, error)
+	reference *apidoc.Reference // set by build
 }
 
 // file is a file of the site, at an address below /docs/.
@@ -146,6 +149,7 @@ func (s *Site) render() (map[string]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.reference = ref
 	s.addReference(files, ref)
 	index, err := searchIndex(pages, ref, s.config.suffix())
 	if err != nil {

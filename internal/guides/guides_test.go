@@ -281,7 +281,9 @@ func TestAnOperation(t *testing.T) {
 		"<title>Record a usage event · Tenantry</title>", `<span class="verb">POST</span><code>/api/v1/tenant/<var>{tenantId}</var>/usage</code>`,
 		`<dt>API key scope</dt><dd><code>usage.write</code></dd>`, `<div class="param" id="idempotency_key"><dt><code>idempotency_key</code><span class="type">string or null</span>`,
 		`<li>At most 255 characters</li>`, `<span class="req">required</span>`, `<tr id="QUOTA_EXCEEDED"><td><b>429</b></td><td><code>QUOTA_EXCEEDED</code>`, `data-name="curl"`, `data-name="TypeScript"`,
-		`data-name="Go"`, `data-name="201"`, `rel="prev"`, `rel="next"`, `aria-current="page"><span class="verb">POST</span>Record a usage event</a>`,
+		`data-name="Go"`, `data-name="201"`, `data-name="403"`, `data-name="409"`, `data-name="422"`, `data-name="429"`, `<tr id="error-404">`,
+		`Usage with this idempotency key has already been recorded for this meter.`, `This would exceed your usage limit.`,
+		`rel="prev"`, `rel="next"`, `aria-current="page"><span class="verb">POST</span>Record a usage event</a>`,
 	} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the page has no %s", want)
@@ -298,11 +300,60 @@ func TestAnOperation(t *testing.T) {
 	}
 }
 
+// An unknown address of the reference suggests the pages with the most similar names.
+func TestUnknownOperation(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for name, want := range map[string]string{
+		"api/usage/record-usages": `<a href="../../api/usage/record-usage">`, "api/recordUsage": `<a href="../api/usage/record-usage">`,
+		"api/usage/listQuota.html": `<a href="../../api/usage/list-quotas">`, "api/events/invoice.payed": `<a href="../../api/events/invoice.paid">`,
+	} {
+		page := get(t, s.URL+"/below/docs/"+name)
+		if page.status != http.StatusNotFound || page.final.Path != "/below/docs/"+name || !strings.Contains(page.body, "Did you mean") || !strings.Contains(page.body, want) {
+			t.Errorf("%s: %d at %s without %s", name, page.status, page.final.Path, want)
+		}
+		walk(t, page.body, func(n *html.Node, attr map[string]string) {
+			if n.Data != "script" && n.Data != "link" {
+				return
+			}
+			to, err := page.final.Parse(attr["src"] + attr["href"])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := get(t, to.String()); got.status != http.StatusOK {
+				t.Errorf("%s loads %s: %d", name, to, got.status)
+			}
+		})
+	}
+	if page := get(t, s.URL+"/below/docs/api/usage/xylophone-quagga"); page.status != http.StatusNotFound || strings.Contains(page.body, "Did you mean") {
+		t.Errorf("an address without similar names: %d", page.status)
+	}
+}
+
+// A page of a webhook event shows its payload, its headers and an example, and leads to the guide
+// for the signature.
+func TestAWebhookEvent(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	page := get(t, s.URL+"/below/docs/api/events/invoice.paid")
+	for _, want := range []string{
+		"<h1>invoice.paid</h1>", "An invoice is paid", `<div class="param" id="result-data">`, `<div class="param" id="webhook-signature">`, `<h2 id="signature">`,
+		`<a href="../../webhooks#verifying-in-go">`, `aria-current="page">invoice.paid</a>`, `data-name="Body"`, `&#34;type&#34;`, `&#34;currency&#34;`,
+	} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if index := get(t, s.URL+"/below/docs/api").body; !strings.Contains(index, `<li id="invoice.paid"><a href="api/events/invoice.paid">`) {
+		t.Error("the index does not lead to the event")
+	}
+}
+
 // A page of the reference with everything that it loads has at most 300 KB, compressed.
 func TestReferenceIsSmall(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	for _, name := range []string{"api", "api/usage/record-usage", "api/catalog-administration/admin-create-plan"} {
+	for _, name := range []string{"api", "api/usage/record-usage", "api/catalog-administration/admin-create-plan", "api/events/tenant.updated"} {
 		page := get(t, s.URL+"/below/docs/"+name, "Accept-Encoding", "identity")
 		total := len(get(t, page.final.String(), "Accept-Encoding", "gzip").body)
 		walk(t, page.body, func(n *html.Node, attr map[string]string) {

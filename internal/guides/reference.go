@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/tenantry/tenantry/internal/guides/apidoc"
+	"github.com/tenantry/tenantry/internal/i18n"
 )
 
 // referenceFunctions are the functions of the templates of the API reference.
@@ -49,12 +50,21 @@ type referenceView struct {
 	Group         *apidoc.Group
 	Operation     *apidoc.Operation
 	Before, After *apidoc.Operation
+	Event         *apidoc.Event
+	Suggestions   []suggestion // for an unknown address
 }
 
 // OperationHref returns the address of an operation relative to the current page.
 func (v referenceView) OperationHref(op *apidoc.Operation) string {
 	return v.Root + operationAddress(op) + v.Suffix
 }
+
+// EventHref returns the address of a webhook event relative to the current page.
+func (v referenceView) EventHref(e *apidoc.Event) string {
+	return v.Root + eventAddress(e) + v.Suffix
+}
+
+func eventAddress(e *apidoc.Event) string { return "api/events/" + e.Type }
 
 func operationAddress(op *apidoc.Operation) string { return "api/" + op.Group.Slug + "/" + op.Slug }
 
@@ -82,7 +92,34 @@ func (s *Site) readReference() (*apidoc.Reference, error) {
 	if err != nil {
 		return nil, err
 	}
-	return apidoc.Read(text, errorTexts(string(page)))
+	messages, err := i18n.Load()
+	if err != nil {
+		return nil, err
+	}
+	return apidoc.Read(text, referenceTexts(string(page), messages))
+}
+
+// plainErrors are the messages of errors without a code, by status.
+var plainErrors = map[string]string{
+	"400": "error.query_malformed", "401": "error.unauthenticated", "403": "error.forbidden", "404": "error.not_found",
+	"409": "error.duplicate_usage_event", "429": "error.too_many_requests",
+}
+
+// referenceTexts returns the texts of errors: meanings and actions from the page of errors, and
+// the messages of responses in English.
+func referenceTexts(page string, messages *i18n.Catalog) apidoc.Texts {
+	english := func(key string) string { return messages.Text(i18n.Default, key, nil) }
+	texts := apidoc.Texts{Codes: errorTexts(page), Statuses: map[string]string{}, Required: english("validation.required")}
+	for code, text := range texts.Codes {
+		if messages.Has("error." + code) {
+			text.Message = english("error." + code)
+			texts.Codes[code] = text
+		}
+	}
+	for status, key := range plainErrors {
+		texts.Statuses[status] = english(key)
+	}
+	return texts
 }
 
 // errorRow matches a row of the table of error codes: code, status, meaning and action.
@@ -104,15 +141,9 @@ func (s *Site) addReference(files map[string]file, ref *apidoc.Reference) {
 		all = append(all, g.Operations...)
 	}
 	add := func(address, name, title string, v referenceView) {
+		v.Reference = ref
 		files[address+s.config.suffix()] = file{kind: kinds[".html"], render: func() ([]byte, error) {
-			v.view = s.view(nil, nil)
-			v.Root = strings.Repeat("../", strings.Count(address, "/"))
-			v.Front = v.Root + map[bool]string{true: "index.html", false: "./"}[s.config.Files]
-			v.Title, v.IsReference = title, true
-			v.Reference, v.Description = ref, map[bool]string{true: "openapi.yaml", false: "../openapi.json"}[s.config.Files]
-			var b bytes.Buffer
-			err := layout.ExecuteTemplate(&b, name+".html", v)
-			return b.Bytes(), err
+			return s.renderReference(address, name, title, v)
 		}}
 	}
 	add("api", "operations", "API reference", referenceView{About: strings.Split(ref.About, "\n\n")})
@@ -126,6 +157,21 @@ func (s *Site) addReference(files map[string]file, ref *apidoc.Reference) {
 		}
 		add(operationAddress(op), "operation", op.Title, v)
 	}
+	for _, e := range ref.Events {
+		add(eventAddress(e), "event", e.Type, referenceView{Event: e})
+	}
+}
+
+// renderReference renders a page of the API reference for an address below /docs/.
+func (s *Site) renderReference(address, name, title string, v referenceView) ([]byte, error) {
+	v.view = s.view(nil, nil)
+	v.Root = strings.Repeat("../", strings.Count(address, "/"))
+	v.Front = v.Root + map[bool]string{true: "index.html", false: "./"}[s.config.Files]
+	v.Title, v.IsReference = title, true
+	v.Description = map[bool]string{true: "openapi.yaml", false: "../openapi.json"}[s.config.Files]
+	var b bytes.Buffer
+	err := layout.ExecuteTemplate(&b, name+".html", v)
+	return b.Bytes(), err
 }
 
 // indexReference returns the operations and their fields for the search.
@@ -140,6 +186,12 @@ func indexReference(ref *apidoc.Reference, suffix string) []found {
 			}
 			index = append(index, f)
 		}
+	}
+	for _, e := range ref.Events {
+		index = append(index, found{
+			Address: eventAddress(e) + suffix, Title: e.Type, Section: "API reference · Webhook events",
+			Passages: [][3]string{{"", "", e.Text()}},
+		})
 	}
 	return index
 }

@@ -47,6 +47,15 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusMovedPermanently)
 			return
 		}
+		if strings.HasPrefix(name, "api/") {
+			f, err = s.unknownOperation(name)
+			if err != nil { // a test renders the page
+				http.Error(w, "The page cannot be shown.", http.StatusInternalServerError)
+				return
+			}
+			s.answer(w, r, name, f)
+			return
+		}
 		if strings.Contains(name, "/") { // the links of the 404 page are relative to /docs/
 			w.Header().Set("Location", strings.Repeat("../", strings.Count(name, "/"))+"404")
 			w.WriteHeader(http.StatusFound)

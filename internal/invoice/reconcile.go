@@ -34,6 +34,17 @@ func (s *Service) Comparison() compare.Comparison[walk] {
 	}
 }
 
+// InvoicedTenants lists up to n tenants, after the given ID, that have a customer or an invoice at the
+// provider.
+func (s *Service) InvoicedTenants(ctx context.Context, after uuid.UUID, n int32) ([]uuid.UUID, error) {
+	return s.store.invoicedTenants(ctx, after, n)
+}
+
+// CustomersOf lists a tenant's customers at the provider, including former ones.
+func (s *Service) CustomersOf(ctx context.Context, tenantID uuid.UUID) ([]string, error) {
+	return s.store.customersOf(ctx, tenantID)
+}
+
 // reconcile compares tenants until all are done or the part is used up. done reports whether all
 // tenants were compared.
 func (s *Service) reconcile(ctx context.Context, p *compare.Part, w *walk) (done bool, err error) {

@@ -269,6 +269,11 @@ func (s *Service) sendSchedule(ctx context.Context, op operation) error {
 
 // setSchedule sets the schedule of an operation.
 func (s *Service) setSchedule(ctx context.Context, op operation, key string) error {
+	return s.deps.Schedules.Set(ctx, op.before.PSPSubscriptionID, op.next(), key)
+}
+
+// next returns the scheduled change of the operation for the provider.
+func (op operation) next() schedule.Next {
 	c := op.Scheduled
 	next := schedule.Next{
 		StartsAt: c.EffectiveAt, PriceID: c.PSPPriceID, Quantity: c.Quantity, IntervalUnit: op.Interval.Unit, IntervalCount: int64(op.Interval.Count),
@@ -290,7 +295,7 @@ func (s *Service) setSchedule(ctx context.Context, op operation, key string) err
 	for _, m := range op.Metered {
 		next.MeteredPriceIDs = append(next.MeteredPriceIDs, m.PriceID)
 	}
-	return s.deps.Schedules.Set(ctx, op.before.PSPSubscriptionID, next, key)
+	return next
 }
 
 // releaseSchedule releases the schedule before an operation that replaces a scheduled change.
@@ -373,7 +378,16 @@ func (s *Service) schedulerOf(ctx context.Context, known Subscription) (*authz.O
 	return nil, nil //nolint:nilnil // scheduled at the provider
 }
 
-// begins reports whether a state shows that the scheduled change has taken effect.
+// begins reports whether a state shows that the scheduled change has taken effect: at its time, or at
+// the end of a trial that ended earlier.
 func (c *scheduledChange) begins(after Subscription) bool {
-	return c != nil && after.Scheduled == nil && after.PSPPriceID == c.PSPPriceID && !after.CurrentPeriodStart.Before(c.EffectiveAt)
+	if c == nil || after.Scheduled != nil {
+		return false
+	}
+	if !after.CurrentPeriodStart.Before(c.EffectiveAt) {
+		return after.PSPPriceID == c.PSPPriceID
+	}
+	// The provider makes another price for a custom amount.
+	return after.TrialEndsAt != nil && after.TrialEndsAt.Equal(after.CurrentPeriodStart) && after.Status.IsRunning() && after.Status != Trialing &&
+		after.PlanID == c.PlanID && after.PriceCents == c.PriceCents && after.CustomPrice == c.CustomPrice
 }

@@ -91,7 +91,7 @@ func (s *Service) enqueueRestore(ctx context.Context, op operation, at time.Time
 
 // releases reports whether an operation releases the schedule before its own write.
 func (op operation) releases() bool {
-	return op.Kind == opChange || op.Kind == opCancel || op.Kind == opCancelNow || op.Kind == opTrialEnd && op.Scheduled == nil
+	return op.Kind == opChange || op.Kind == opCancel || op.Kind == opCancelNow || op.Kind == opTrialEnd && !op.movesSchedule()
 }
 
 // HandleSchedule handles JobSchedule.
@@ -212,18 +212,20 @@ func (s *Service) recordScheduledEnd(ctx context.Context, before, after Subscrip
 	case c == nil || after.Scheduled != nil:
 		return nil
 	case c.begins(after):
-		by, _, err := s.store.lastChange(ctx, after, opSchedule)
-		if err == nil {
-			err = s.deductDepartures(ctx, after, after.Departures)
-		}
-		if err != nil {
-			return err
-		}
-		return s.deps.Audit.Record(by.NewContext(ctx), before.changeEntry("subscription.plan_changed", after))
+		return errors.Join(s.deductDepartures(ctx, after, after.Departures), s.recordBegun(ctx, before, after))
 	case lapsed && !after.Status.IsOver():
 		return s.deps.Audit.Record(ctx, after.scheduledEntry("subscription.plan_change_lapsed", *c))
 	}
 	return nil
+}
+
+// recordBegun records that a scheduled change took effect, on behalf of the user who requested it.
+func (s *Service) recordBegun(ctx context.Context, before, after Subscription) error {
+	by, _, err := s.store.lastChange(ctx, after, opSchedule)
+	if err != nil {
+		return err
+	}
+	return s.deps.Audit.Record(by.NewContext(ctx), before.changeEntry("subscription.plan_changed", after))
 }
 
 // recordSchedule records an operation on the schedule, and the scheduled change that it or another
@@ -234,10 +236,12 @@ func (s *Service) recordSchedule(ctx context.Context, op operation, after Subscr
 		return s.deps.Audit.Record(op.by.NewContext(ctx), after.scheduledEntry(action, c))
 	}
 	switch {
+	case op.Kind == opTrialEnd && was.begins(after):
+		return s.recordBegun(ctx, op.before, after)
 	case was != nil && was.begins(after): // the change took effect first
-	case op.Kind == opLapse && was != nil:
+	case was != nil && (op.Kind == opLapse || op.Kind == opTrialEnd && op.Scheduled == nil && !after.Status.IsOver()):
 		return errors.Join(entry("subscription.plan_change_lapsed", *was), s.mailLapsed(ctx, after, *was))
-	case was != nil && (op.Kind == opUnschedule || op.Kind == opChange || op.Kind == opSchedule || op.Kind == opTrialEnd && op.Scheduled == nil):
+	case was != nil && (op.Kind == opUnschedule || op.Kind == opChange || op.Kind == opSchedule):
 		if err := entry("subscription.plan_change_dropped", *was); err != nil {
 			return err
 		}

@@ -240,3 +240,8 @@ func (s *Service) limitCredit(ctx context.Context, sub Subscription, remote psp.
 	in.UnpaidCredit = unpaidPart(whole, share, units.Step())
 	return nil
 }
+
+// OwnerChanged sends the email of the new owner to the provider, for a tenant without a billing email.
+func (s *Service) OwnerChanged(ctx context.Context, tenantID uuid.UUID) error {
+	return s.deps.Customers.BillingChanged(ctx, tenantID)
+}

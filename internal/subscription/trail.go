@@ -80,7 +80,10 @@ func (s *Service) recordEffect(ctx context.Context, before, after Subscription) 
 		if op.Kind != opChange {
 			err = s.recordPendingEnd(ctx, before, after, false)
 		}
-		return errors.Join(err, s.recordScheduledEnd(ctx, before, after, false), s.recordOperation(ctx, op, after))
+		if op.Kind != opTrialEnd { // it records the change that begins with the end of the trial
+			err = errors.Join(err, s.recordScheduledEnd(ctx, before, after, false))
+		}
+		return errors.Join(err, s.recordOperation(ctx, op, after))
 	}
 	return errors.Join(s.recordPendingEnd(ctx, before, after, none), s.recordScheduledEnd(ctx, before, after, none))
 }

@@ -14,7 +14,8 @@ import (
 const maxTrial = 730 * 24 * time.Hour
 
 // moveTrialEnd moves the end of a subscription's trial. A zero end ends the trial now: with a payment
-// method, the first paid period begins and is charged; without one, the subscription is canceled.
+// method, the first paid period begins and is charged; without one, the subscription is canceled. A
+// scheduled change takes effect with the end, unless the tenant uses more than its plan allows.
 // It rejects another tenant's subscription (404), an end in the past or too far away (422), and a
 // subscription without a running trial (subscription_not_trialing). The owner gets a mail.
 func (s *Service) moveTrialEnd(ctx context.Context, tenantID, id uuid.UUID, end time.Time) (Subscription, error) {
@@ -23,8 +24,18 @@ func (s *Service) moveTrialEnd(ctx context.Context, tenantID, id uuid.UUID, end 
 		load:    func(ctx context.Context) (Subscription, error) { return s.store.byID(ctx, tenantID, id) },
 		repeats: func(earlier instruction) bool { return earlier.Kind == opTrialEnd && earlier.TrialEnd.Equal(end) },
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
-			if err := s.checkTrialEnd(sub, end); err != nil || sub.Scheduled == nil || end.IsZero() {
+			if err := s.checkTrialEnd(sub, end); err != nil || sub.Scheduled == nil {
 				return in, mustSend, err
+			}
+			if end.IsZero() && sub.Scheduled.PlanID != sub.PlanID {
+				plan, err := s.deps.Catalog.Plan(ctx, sub.Scheduled.PlanID)
+				if err != nil {
+					return in, mustSend, err
+				}
+				violations, err := s.deps.Entitlements.Violations(ctx, sub.TenantID, plan)
+				if err != nil || len(violations) > 0 {
+					return in, mustSend, err
+				}
 			}
 			moved, err := s.scheduleInstruction(ctx, opTrialEnd, sub, *sub.Scheduled)
 			moved.TrialEnd = end
@@ -56,7 +67,7 @@ func (s *Service) checkTrialEnd(sub Subscription, end time.Time) error {
 
 // sendTrialEnd moves or ends a trial at the provider.
 func (s *Service) sendTrialEnd(ctx context.Context, op operation) error {
-	if op.Scheduled != nil { // the schedule manages the end of the trial
+	if op.movesSchedule() {
 		return s.sendSchedule(ctx, op)
 	}
 	if err := s.releaseSchedule(ctx, op); err != nil {
@@ -76,12 +87,21 @@ func (s *Service) sendTrialEnd(ctx context.Context, op operation) error {
 			return err
 		}
 	}
-	_, err := s.deps.Provider.SetTrialEnd(ctx, id, op.TrialEnd, op.key())
+	var err error
+	if op.Scheduled != nil {
+		err = s.deps.Schedules.Begin(ctx, id, op.next(), op.key())
+	} else {
+		_, err = s.deps.Provider.SetTrialEnd(ctx, id, op.TrialEnd, op.key())
+	}
 	if err == nil {
 		s.sendInvoices(ctx, op, false)
 	}
 	return err
 }
+
+// movesSchedule reports whether an operation moves the end of a trial with a scheduled change, which
+// the schedule manages.
+func (op operation) movesSchedule() bool { return op.Scheduled != nil && !op.TrialEnd.IsZero() }
 
 // endsTrial reports whether a state shows the effect of opTrialEnd.
 func (op operation) endsTrial(after Subscription) bool {

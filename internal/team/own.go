@@ -137,6 +137,9 @@ func (s *Service) swapOwner(ctx context.Context, tenantID uuid.UUID, former, nex
 	if err := s.store.setRole(ctx, tenantID, next.UserID, former.RoleID); err != nil {
 		return err
 	}
+	if err := s.deps.Billing.OwnerChanged(ctx, tenantID); err != nil {
+		return err
+	}
 	for _, id := range []int64{former.UserID, next.UserID} {
 		if err := s.PublishMemberEvent(ctx, hook.MemberRoleChanged, tenantID, id); err != nil {
 			return err

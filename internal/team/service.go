@@ -61,6 +61,9 @@ type seatBilling interface {
 	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
 	// SeatFreed is SeatsChanged for a member who has left.
 	SeatFreed(ctx context.Context, tenantID uuid.UUID) error
+	// OwnerChanged reports another owner, who gets the mail about bills of a tenant without a billing
+	// email. It is called in the transaction of the change.
+	OwnerChanged(ctx context.Context, tenantID uuid.UUID) error
 }
 
 // Letters sends mails, in the transaction of ctx.

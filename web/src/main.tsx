@@ -12,6 +12,7 @@ import { settingsQuery } from './app/session'
 import { ActingEnded } from './shell/ActingEnded'
 import { Expired } from './shell/Expired'
 import { Offline } from './shell/Offline'
+import { Practice } from './shell/Practice'
 import { Sandbox } from './shell/Sandbox'
 import { loadLater } from './ui/later'
 import { Toasts } from './ui/Toast'
@@ -31,6 +32,7 @@ createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <I18nProvider i18n={i18n}>
       <QueryClientProvider client={queries}>
+        <Practice />
         <RouterProvider router={router} />
         <Sandbox />
         <Expired />

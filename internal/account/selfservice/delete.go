@@ -22,6 +22,8 @@ type Memberships interface {
 	CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error)
 	// Deleted removes a user from a tenant that they do not own.
 	Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error
+	// EmailChanged reports the new email of a user, in the transaction of the change.
+	EmailChanged(ctx context.Context, userID int64) error
 }
 
 // Avatars manages the avatars of users.

@@ -145,6 +145,9 @@ func (s *Service) completeChange(ctx context.Context, userID int64, hash, passwo
 		if err := s.store.changeEmail(ctx, userID, email, now); err != nil {
 			return err
 		}
+		if err := s.deps.Memberships.EmailChanged(ctx, userID); err != nil {
+			return err
+		}
 		if err := s.deps.Accounts.RevokeFormerEmail(ctx, userID, email, owner.Family); err != nil {
 			return err
 		}

@@ -53,11 +53,15 @@ func (d Discount) params() promo.Params {
 // Invariant: the discount is committed before the provider is called, and its ID names the coupon and
 // the requests. So concurrent uses and repeats after a lost answer create one coupon and one code.
 //
-// If the provider refuses the code, because an active code of another coupon is the same, it returns
-// promotion_code_invalid.
+// It returns promotion_code_invalid if the provider refuses the code, because an active code of another
+// coupon is the same, and if the code was deactivated or its coupon was deleted at the provider.
 func (s *Service) EnsureCode(ctx context.Context, d Discount) (string, error) {
 	if d.PSPCodeID != "" {
-		return d.PSPCodeID, nil
+		isActive, err := s.provider.IsActive(ctx, d.PSPCodeID)
+		if err == nil && !isActive {
+			err = refusal(ReasonInactive)
+		}
+		return d.PSPCodeID, err
 	}
 	id, err := s.provider.Create(ctx, d.params(), func(ctx context.Context, coupon string) (bool, error) {
 		other, err := s.store.load(ctx, IDOfCoupon(coupon))

@@ -23,6 +23,7 @@ type document struct {
 		Description string `json:"description"`
 	} `json:"tags"`
 	Paths      map[string]map[string]operation `json:"paths"`
+	Webhooks   map[string]map[string]operation `json:"webhooks"`
 	Components struct {
 		Schemas    map[string]*schema    `json:"schemas"`
 		Parameters map[string]*parameter `json:"parameters"`
@@ -86,6 +87,7 @@ type schema struct {
 	MinItems    int                `json:"minItems"`
 	MaxItems    int                `json:"maxItems"`
 	MaxBytes    int                `json:"x-max-bytes"`
+	Codes       []string           `json:"x-codes"` // the errors that have this field
 }
 
 // types is the type of a schema: a name, or a list of a name and "null".
@@ -163,21 +165,29 @@ type Group struct {
 type Reference struct {
 	About  string
 	Groups []*Group
+	Events []*Event // sorted by type
 
-	doc    *document
-	errors map[string]ErrorText
+	doc   *document
+	texts Texts
 }
 
-// ErrorText is the meaning of an error code and what to do.
-type ErrorText struct{ Meaning, Action string }
+// Texts are the texts of errors, which the OpenAPI document lacks.
+type Texts struct {
+	Codes    map[string]ErrorText
+	Statuses map[string]string // message of an error without a code, by status
+	Required string            // message for a missing field
+}
 
-// Read reads an OpenAPI document in JSON. errors are the texts of error codes.
-func Read(text []byte, errors map[string]ErrorText) (*Reference, error) {
+// ErrorText is the meaning of an error code, what to do, and the message of a response.
+type ErrorText struct{ Meaning, Action, Message string }
+
+// Read reads an OpenAPI document in JSON.
+func Read(text []byte, texts Texts) (*Reference, error) {
 	doc := new(document)
 	if err := json.Unmarshal(text, doc); err != nil {
 		return nil, fmt.Errorf("apidoc: %w", err)
 	}
-	r := &Reference{About: doc.Info.Description, doc: doc, errors: errors}
+	r := &Reference{About: doc.Info.Description, doc: doc, texts: texts}
 	groups := map[string]*Group{}
 	for _, tag := range doc.Tags {
 		g := &Group{Name: tag.Name, Slug: slug(tag.Name), Text: tag.Description}
@@ -198,6 +208,9 @@ func Read(text []byte, errors map[string]ErrorText) (*Reference, error) {
 		}
 	}
 	r.Groups = slices.DeleteFunc(r.Groups, func(g *Group) bool { return len(g.Operations) == 0 })
+	for _, name := range slices.Sorted(maps.Keys(doc.Webhooks)) {
+		r.Events = append(r.Events, &Event{Type: name, from: doc.Webhooks[name]["post"], ref: r})
+	}
 	return r, nil
 }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Operation is a method of a path.
@@ -86,11 +84,13 @@ func (op *Operation) Verb() string {
 }
 
 // Parameters returns the parameters in a part of the request: path, query or header.
-func (op *Operation) Parameters(in string) []Field {
+func (op *Operation) Parameters(in string) []Field { return op.ref.parameters(op.from, in) }
+
+func (r *Reference) parameters(of operation, in string) []Field {
 	var fields []Field
-	for _, p := range op.from.Parameters {
-		if p = op.ref.doc.parameter(p); p.In == in {
-			fields = append(fields, op.ref.field(p.Name, p.Name, cmp.Or(p.Description, p.Schema.Description), p.Required, p.Schema, nil))
+	for _, p := range of.Parameters {
+		if p = r.doc.parameter(p); p.In == in {
+			fields = append(fields, r.field(p.Name, p.Name, cmp.Or(p.Description, p.Schema.Description), p.Required, p.Schema, nil))
 		}
 	}
 	return fields
@@ -253,24 +253,6 @@ func number(value float64) string {
 	return sign + whole
 }
 
-// Results returns the recorded responses, by status.
-func (op *Operation) Results() []Sample {
-	var samples []Sample
-	for _, status := range slices.Sorted(maps.Keys(op.from.Responses)) {
-		answer := op.ref.doc.response(op.from.Responses[status])
-		content := answer.Content["application/json"]
-		switch {
-		case len(content.Example) > 0:
-			example := content.Example.Clone()
-			_ = example.Indent(jsontext.WithIndent("  ")) // it is valid
-			samples = append(samples, Sample{Name: status, Language: "json", Code: string(example)})
-		case status[0] == '2' && len(answer.Content) == 0:
-			samples = append(samples, Sample{Name: status, Code: "No content"})
-		}
-	}
-	return samples
-}
-
 // Problems returns the error responses.
 func (op *Operation) Problems() []Problem {
 	var problems []Problem
@@ -282,7 +264,7 @@ func (op *Operation) Problems() []Problem {
 		p := Problem{Status: status, Text: answer.Description}
 		content := answer.Content["application/json"]
 		for _, code := range op.ref.codes(content.Schema) {
-			p.Codes = append(p.Codes, Code{Name: code, ErrorText: op.ref.errors[code]})
+			p.Codes = append(p.Codes, Code{Name: code, ErrorText: op.ref.texts.Codes[code]})
 		}
 		problems = append(problems, p)
 	}

@@ -29,7 +29,7 @@ func read(t *testing.T) *apidoc.Reference {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := apidoc.Read(encoded, nil)
+	ref, err := apidoc.Read(encoded, apidoc.Texts{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,25 @@ for (const block of document.querySelectorAll('.code')) {
   block.append(button)
 }
 
+// Copying the address of a heading, a field or an error.
+const toast = document.createElement('p')
+toast.className = 'toast'
+toast.setAttribute('role', 'status')
+document.body.append(toast)
+let fading
+document.addEventListener('click', async (event) => {
+  const anchor = event.target.closest?.('a.anchor')
+  if (!anchor || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  try {
+    await navigator.clipboard.writeText(anchor.href)
+  } catch { // no permission, or no https: the link still leads to the address
+    return
+  }
+  toast.textContent = 'Link copied'
+  clearTimeout(fading)
+  fading = setTimeout(() => { toast.textContent = '' }, 2000)
+})
+
 // Which section is read.
 const links = new Map([...document.querySelectorAll('.contents a')].map((a) => [decodeURIComponent(a.hash.slice(1)), a]))
 if (links.size) {

@@ -100,6 +100,7 @@ type API struct {
 	V1PromotionCodes interface {
 		Create(ctx context.Context, params *stripe.PromotionCodeCreateParams) (*stripe.PromotionCode, error)
 		List(ctx context.Context, listParams *stripe.PromotionCodeListParams) *stripe.V1List[*stripe.PromotionCode]
+		Retrieve(ctx context.Context, id string, params *stripe.PromotionCodeRetrieveParams) (*stripe.PromotionCode, error)
 		Update(ctx context.Context, id string, params *stripe.PromotionCodeUpdateParams) (*stripe.PromotionCode, error)
 	}
 	V1Refunds interface {

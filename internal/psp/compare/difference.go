@@ -11,7 +11,7 @@ type Difference struct {
 	Of       DifferenceOf   `json:"of"`
 	Kind     DifferenceKind `json:"kind"`
 	TenantID uuid.UUID      `json:"tenant_id"`
-	PSPID    string         `json:"psp_id"` // the provider's ID of the subscription or invoice
+	PSPID    string         `json:"psp_id"` // the provider's ID of the object
 	// Field is the name of the differing field, or "" if the whole object is missing. Here and
 	// There are its values in this service and at the provider.
 	Field string `json:"field,omitempty"`
@@ -30,6 +30,7 @@ type DifferenceOf string
 const (
 	SubscriptionDifference DifferenceOf = "subscription"
 	InvoiceDifference      DifferenceOf = "invoice"
+	CreditNoteDifference   DifferenceOf = "credit_note"
 )
 
 // DifferenceKind is the kind of a difference.
@@ -40,8 +41,8 @@ const (
 	// KindDiffers means that a field has another value at the provider. That value is stored here,
 	// except in an invoice that was issued here.
 	KindDiffers DifferenceKind = "differs"
-	// KindMissingHere means that a tenant's subscription or invoice is missing here. It is adopted
-	// or issued.
+	// KindMissingHere means that a tenant's subscription, invoice or credit note is missing here. It
+	// is adopted or issued.
 	KindMissingHere DifferenceKind = "missing_here"
 	// KindMissingThere means that the object does not exist at the provider. A subscription is
 	// ended here. An invoice that was issued here stays.

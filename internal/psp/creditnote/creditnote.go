@@ -154,7 +154,7 @@ func (n Notes) Find(ctx context.Context, invoiceID, id string) (Note, error) {
 }
 
 func (n Notes) find(ctx context.Context, invoiceID, id string) (*stripe.CreditNote, error) {
-	notes, err := n.list(ctx, invoiceID)
+	notes, err := n.list(ctx, stripe.CreditNoteListParams{Invoice: stripe.String(invoiceID)})
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,16 @@ func (n Notes) find(ctx context.Context, invoiceID, id string) (*stripe.CreditNo
 
 // List returns the credit notes of an invoice, oldest first.
 func (n Notes) List(ctx context.Context, invoiceID string) ([]Note, error) {
-	notes, err := n.list(ctx, invoiceID)
+	return n.listNotes(ctx, stripe.CreditNoteListParams{Invoice: stripe.String(invoiceID)})
+}
+
+// ListOfCustomer returns the credit notes of a customer, oldest first.
+func (n Notes) ListOfCustomer(ctx context.Context, customerID string) ([]Note, error) {
+	return n.listNotes(ctx, stripe.CreditNoteListParams{Customer: stripe.String(customerID)})
+}
+
+func (n Notes) listNotes(ctx context.Context, of stripe.CreditNoteListParams) ([]Note, error) {
+	notes, err := n.list(ctx, of)
 	if err != nil {
 		return nil, err
 	}
@@ -181,10 +190,12 @@ func (n Notes) List(ctx context.Context, invoiceID string) ([]Note, error) {
 	return all, nil
 }
 
-// list returns the credit notes of an invoice, newest first.
-func (n Notes) list(ctx context.Context, invoiceID string) ([]*stripe.CreditNote, error) {
+// list returns the credit notes of an invoice or a customer, newest first.
+func (n Notes) list(ctx context.Context, of stripe.CreditNoteListParams) ([]*stripe.CreditNote, error) {
 	notes, _, err := psp.Call(ctx, n.Client, "list credit notes", func(ctx context.Context, api *calls.API) (all []*stripe.CreditNote, _ error) {
-		params := &stripe.CreditNoteListParams{ListParams: stripe.ListParams{Limit: stripe.Int64(notesPerPage)}, Invoice: stripe.String(invoiceID)}
+		params := &stripe.CreditNoteListParams{
+			ListParams: stripe.ListParams{Limit: stripe.Int64(notesPerPage)}, Invoice: of.Invoice, Customer: of.Customer,
+		}
 		params.AddExpand("data.refunds.refund")
 		for note, err := range api.V1CreditNotes.List(ctx, params).All(ctx) {
 			if err != nil {

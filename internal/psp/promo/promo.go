@@ -163,6 +163,18 @@ func shorten(name string) string {
 	return string(runes[:min(len(runes), maxName)])
 }
 
+// IsActive reports whether a promotion code can be redeemed. The code of a deleted coupon is not
+// active (https://docs.stripe.com/api/promotion_codes/object, active).
+func (c Codes) IsActive(ctx context.Context, id string) (bool, error) {
+	code, status, err := psp.Call(ctx, c.Client, "get promotion code", func(ctx context.Context, api *calls.API) (*stripe.PromotionCode, error) {
+		return api.V1PromotionCodes.Retrieve(ctx, id, nil)
+	})
+	if status == notFound {
+		return false, nil
+	}
+	return err == nil && code.Active, err
+}
+
 // Deactivate deactivates a promotion code, so that its code can be used again. It is idempotent.
 func (c Codes) Deactivate(ctx context.Context, id string) error {
 	key := "deactivate-" + id

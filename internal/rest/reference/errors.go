@@ -75,6 +75,9 @@ func (b *Book) kindForm(code string) *form {
 	s := errorSchema(b.Kinds[i].Text)
 	s.Add("code", true, codeSchema(code))
 	addFields(s, b.Kinds[i].Fields)
+	for _, field := range b.Kinds[i].Fields {
+		s.Property(field.Name).Codes = []string{code}
+	}
 	return &form{b.Kinds[i].Name, s}
 }
 

@@ -173,7 +173,7 @@ func union(forms []form) *shape.Schema {
 		for _, p := range f.schema.Properties {
 			known := s.Property(p.Name)
 			if known != nil {
-				known.Enum = append(known.Enum, p.Enum...)
+				known.Enum, known.Codes = append(known.Enum, p.Enum...), append(known.Codes, p.Codes...)
 				continue
 			}
 			isOptional := slices.ContainsFunc(forms, func(other form) bool {
@@ -181,7 +181,7 @@ func union(forms []form) *shape.Schema {
 				return same == nil || !same.Required
 			})
 			own := *p.Schema
-			own.Enum = slices.Clone(p.Enum)
+			own.Enum, own.Codes = slices.Clone(p.Enum), slices.Clone(p.Codes)
 			s.Add(p.Name, !isOptional, &own)
 		}
 	}

@@ -51,6 +51,7 @@ type Schema struct {
 	OneOf         []*Schema      `json:"oneOf,omitempty"`
 	Discriminator map[string]any `json:"discriminator,omitempty"` // discriminator of OneOf
 	Forms         []string       `json:"x-forms,omitempty"`       // components that an error schema combines
+	Codes         []string       `json:"x-codes,omitempty"`       // codes of the errors that have this field
 
 	isItem bool // an Item, which is validated when it is decoded
 }

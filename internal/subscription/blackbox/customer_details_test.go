@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
@@ -45,5 +46,51 @@ func TestCustomerFollowsBillingDetails(t *testing.T) {
 		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"legal_name": nil, "name": "Engines"}).Want(200)
 		s.Chaos(nil)
 		follows(map[string]any{"name": "Engines"})
+	})
+}
+
+var verifyLink = regexp.MustCompile(`/verify-email\?token=([A-Za-z0-9]{64})`)
+
+// Without a billing email, the provider's customer has the email of the owner: it follows a change of
+// that email and a transfer of ownership. A billing email stays.
+func TestCustomerFollowsTheOwner(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		s.Checkout(o, "starter")
+		bob, bobID := s.Join(o, "Bob", "bob@example.com", "admin")
+		follows := func(email string) {
+			t.Helper()
+			apptest.Eventually(t, "the email "+email, func() bool { return s.ProviderObjects(o, "customer")[0].At("email") == email })
+		}
+		changeEmail := func(login, to string) {
+			t.Helper()
+			s.Call("POST", "/api/v1/user/email", login, apptest.Object{"email": to, "current_password": "correct horse"}).Want(202)
+			token := ""
+			apptest.Eventually(t, "the link to "+to, func() bool {
+				for _, mail := range s.Mails(to) {
+					if found := verifyLink.FindStringSubmatch(mail["text"].(string)); found != nil {
+						token = found[1]
+					}
+				}
+				return token != ""
+			})
+			s.Call("POST", "/api/v1/auth/verify-email", login, apptest.Object{"token": token}).Want(200)
+		}
+		s.Call("PATCH", "/api/v1/tenant", o.Token, apptest.Object{"billing_email": nil}).Want(200)
+		follows("ada@example.com")
+		changeEmail(bob, "robert@example.com") // a member who is not the owner
+		changeEmail(o.Token, "lovelace@example.com")
+		follows("lovelace@example.com")
+
+		s.Call("POST", o.Path("/transfer-ownership"), o.Token, apptest.Object{"user_id": bobID, "current_password": "correct horse"}).Want(200)
+		follows("robert@example.com")
+
+		s.Call("PATCH", "/api/v1/tenant", bob, apptest.Object{"billing_email": "bills@example.com"}).Want(200)
+		follows("bills@example.com")
+		changeEmail(bob, "bobby@example.com")
+		s.Call("PATCH", "/api/v1/tenant", bob, apptest.Object{"city": "Turin"}).Want(200)
+		apptest.Eventually(t, "the city", func() bool { return s.ProviderObjects(o, "customer")[0].At("address.city") == "Turin" })
+		follows("bills@example.com")
 	})
 }

@@ -149,6 +149,35 @@ func TestPromotionCodeReasons(t *testing.T) {
 	})
 }
 
+// A code that was deactivated at the provider, or whose coupon was deleted there, is refused like an
+// inactive one: a retry cannot help.
+func TestPromotionCodeEndedAtTheProvider(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan, large := monthly(s, "pro", 1000), monthly(s, "large", 3000)
+		ada, bob := s.NewCustomer("ada"), s.NewCustomer("bob")
+		s.Pay(openWith(ada, plan, "").Want(200).Str("data.url"), "4242424242424242").Want(303)
+		s.AwaitNotifications()
+		for code, end := range map[string]func(id, coupon string){
+			"stopped": func(id, _ string) { s.AtProvider("POST", "/promotion_codes/"+id, "active", "false") },
+			"deleted": func(_, coupon string) { s.AtProvider("DELETE", "/coupons/"+coupon) },
+		} {
+			promo(s, code)
+			openWith(bob, plan, code).Want(200) // the first use creates it at the provider
+			made := s.AtProvider("GET", "/promotion_codes", "code", code)
+			end(made.Str("data.0.id"), made.Str("data.0.promotion.coupon"))
+			wantReason(openWith(bob, plan, code), "inactive")
+			wantReason(post(ada, code), "inactive")
+			wantReason(ada.Call("POST", ada.Path("/subscription/change-plan"), ada.Token, apptest.Object{"new_plan_id": large, "promotion_code": code}), "inactive")
+			if n := redemptions(s, code); n != 0 {
+				t.Errorf("%s: %v redemptions", code, n)
+			}
+		}
+		s.Subscription(ada.Owner).WantAt("data.plan.id", plan).WantAt("data.discount", nil)
+		openWith(bob, plan, "").Want(200)
+	})
+}
+
 // The last use of a code goes to one of several concurrent checkouts, a tenant's newer checkout takes
 // over its hold, and the end of a session releases it.
 func TestTheLastUseOfAPromotionCode(t *testing.T) {

@@ -393,6 +393,53 @@ func TestScheduledChangeOfATrial(t *testing.T) {
 	})
 }
 
+// selling.md, section 6: if the platform ends a trial now, the scheduled change takes effect with it,
+// also if the answer of the provider is lost.
+func TestScheduledChangeOfATrialThatEndsNow(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large, small := monthly(s, "large", 5000, apptest.Object{"trial_days": 10}), monthly(s, "small", 2000)
+		now := apptest.Object{"trial_ends_at": "now"}
+		ada, bob := s.NewCustomer("ada"), s.NewCustomer("bob")
+		for _, c := range []*apptest.Customer{ada, bob} {
+			c.Buy(large, "EUR", apptest.Card(apptest.CardPays))
+			later(c, small).Want(200)
+		}
+		patchContract(ada, now).Want(200).WantAt("data.status", "active").WantAt("data.plan.id", small).WantAt("data.pending_change", nil)
+		s.Chaos(apptest.Object{"api": apptest.Object{"fail_after": 1, "status": 0}})
+		patchContract(bob, now).WantRefused(502, "psp_error")
+		s.Chaos(nil)
+		s.RetryWhileDown(func() apptest.Reply { return patchContract(bob, now) })
+		s.AwaitNotifications()
+		wantSchedules(s, 0)
+		for _, c := range []*apptest.Customer{ada, bob} {
+			apptest.Eventually(t, "the change", func() bool { return c.Subscription(c.Owner).At("data.plan.id") == small })
+			c.Subscription(c.Owner).WantAt("data.status", "active").WantAt("data.price_cents", 2000.0).WantAt("data.pending_change", nil)
+			if total := lastTotal(c); total != 2000.0 {
+				t.Errorf("the invoice is %v", total)
+			}
+			wantAudited(c, map[string]int{"_scheduled": 1, "_dropped": 0, "_lapsed": 0, "d": 1})
+		}
+	})
+}
+
+// A change for which the tenant uses too much is dropped when the trial ends now.
+func TestScheduledChangeLapsesWhenATrialEndsNow(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large := monthly(s, "large", 5000, apptest.Object{"trial_days": 10})
+		s.AddPlan("small", "flat", "month", 1900, 0, map[string]int{"team-members": 1})
+		ada := s.NewCustomer("ada")
+		ada.Buy(large, "EUR", apptest.Card(apptest.CardPays))
+		small := s.PlanID(ada.Owner, "small")
+		later(ada, small).Want(200)
+		apptest.Exec(t, s.DB(), `UPDATE entitlements SET value = 0 WHERE plan_id = $1`, small)
+		patchContract(ada, apptest.Object{"trial_ends_at": "now"}).Want(200).WantAt("data.status", "active").WantAt("data.plan.id", large).WantAt("data.pending_change", nil)
+		wantSchedules(s, 0)
+		wantAudited(ada, map[string]int{"_scheduled": 1, "_dropped": 0, "_lapsed": 1, "d": 0})
+	})
+}
+
 // Bad luck: a lost answer, an outage between the two steps, and repeated notifications leave one
 // schedule or none.
 func TestScheduledChangeInTrouble(t *testing.T) {

@@ -78,6 +78,8 @@ func (r *rig) RecordEntitlements(context.Context, uuid.UUID) error { return nil 
 
 func (r *rig) HasActive(context.Context, uuid.UUID) (bool, error) { return true, nil }
 
+func (r *rig) OwnerChanged(context.Context, uuid.UUID) error { return nil }
+
 func (r *rig) SeatFreed(ctx context.Context, id uuid.UUID) error { return r.SeatsChanged(ctx, id) }
 
 // SeatsChanged must be called in the transaction that changes the team.

@@ -15,9 +15,9 @@ after(async () => {
   await service?.stop()
 })
 
-const pages = ['', 'install', 'quick-start', 'comparison', 'data-protection', 'concepts', 'metering', 'frontend', 'operations', 'errors', 'rules', 'rules/team', 'adr/0012-speed', 'changelog', 'contents', 'api', 'api/usage/record-usage']
+const pages = ['', 'install', 'quick-start', 'comparison', 'data-protection', 'concepts', 'metering', 'frontend', 'operations', 'errors', 'rules', 'rules/team', 'adr/0012-speed', 'changelog', 'contents', 'api', 'api/usage/record-usage', 'api/events/invoice.paid', 'api/usage/record-usages']
 
-const some = ['', 'concepts', 'metering', 'api/usage/record-usage', 'api/catalog-administration/admin-create-plan']
+const some = ['', 'concepts', 'metering', 'api/usage/record-usage', 'api/catalog-administration/admin-create-plan', 'api/events/invoice.paid', 'api/usage/record-usages']
 const looks = [
   { width: 1280, theme: 'light', names: pages },
   { width: 390, theme: 'dark', names: pages },
@@ -26,7 +26,7 @@ const looks = [
 ]
 for (const { width, theme, names } of looks) {
   test(`guides pass axe and fit at ${width} px, ${theme}`, { skip }, async (t) => {
-    const page = await visit(t, browser, service.base, { width, theme })
+    const page = await visit(t, browser, service.base, { width, theme, expect: ['404 /docs/api/usage/record-usages'] })
     for (const name of names) {
       await page.goto(`/docs/${name}`)
       await check(page, `/docs/${name} at ${width} px, ${theme}`)
@@ -166,4 +166,54 @@ test('without a script an operation shows all its samples', { skip }, async (t) 
   await page.getByRole('main').getByRole('link', { name: 'Record a usage event' }).click()
   await page.waitForURL('**/docs/api/usage/record-usage')
   for (const language of ['curl', 'TypeScript', 'Go']) assert.ok(await page.getByRole('heading', { name: language, exact: true }).isVisible(), language)
+})
+
+test('a reader sees the errors of an operation as responses', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, {})
+  await page.goto('/docs/api/usage/record-usage')
+  const tabs = page.getByRole('tablist', { name: 'Response' })
+  assert.deepEqual(await tabs.getByRole('tab').allTextContents(), ['201', '403', '404', '409', '422', '429'])
+  await tabs.getByRole('tab', { name: '201' }).press('ArrowLeft')
+  const limited = page.getByRole('tabpanel', { name: '429' })
+  await limited.getByText('"QUOTA_EXCEEDED"').waitFor()
+  await limited.getByText('"current_usage"').waitFor()
+  await check(page, 'the response of a rejected event')
+  await tabs.getByRole('tab', { name: '403' }).click()
+  await page.getByRole('tabpanel', { name: '403' }).getByRole('link', { name: 'SSO_REQUIRED' }).click()
+  await page.locator('#SSO_REQUIRED:target').waitFor()
+})
+
+test('a reader with a wrong address finds the operation', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, { expect: ['404 /docs/api/usage/recordUsages'] })
+  const response = await page.goto('/docs/api/usage/recordUsages')
+  assert.equal(response.status(), 404)
+  await page.getByText('Did you mean').waitFor()
+  await page.getByRole('link', { name: 'Record a usage event' }).click()
+  await page.waitForURL('**/docs/api/usage/record-usage')
+})
+
+test('a reader finds a webhook event and how to verify it', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, {})
+  await page.goto('/docs/api')
+  await page.keyboard.press('/')
+  await page.getByRole('combobox', { name: 'Search the documentation' }).fill('invoice.paid')
+  await page.getByRole('option', { name: 'Webhook events' }).first().click()
+  await page.waitForURL('**/docs/api/events/invoice.paid')
+  await page.getByText('"invoice.paid"').first().waitFor()
+  await page.getByRole('link', { name: 'Python' }).click()
+  await page.waitForURL('**/docs/webhooks#verifying-in-python')
+})
+
+test('a reader copies the address of a heading and of a field', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, {})
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  for (const [at, hash] of [['webhooks', 'a-message'], ['api/usage/record-usage', 'idempotency_key']]) {
+    await page.goto(`/docs/${at}`)
+    const anchor = page.locator(`a.anchor[href="#${hash}"]`)
+    await anchor.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('status').filter({ hasText: 'Link copied' }).waitFor()
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${service.base}/docs/${at}#${hash}`)
+    assert.equal(new URL(page.url()).hash, `#${hash}`)
+  }
 })

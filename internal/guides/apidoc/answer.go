@@ -1,0 +1,226 @@
+package apidoc
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Answer is a response of an operation, with a body for each form that it can have.
+type Answer struct {
+	Status string
+	Bodies []Body
+}
+
+// Body is a response body. Codes are the error codes with this form; the body shows the first one.
+type Body struct {
+	Sample
+
+	Codes []string
+}
+
+// common holds the statuses that nearly every operation has for the same reasons. They are only
+// listed as errors, except where they have a code of their own.
+var common = []string{"400", "401", "408", "413", "415", "419", "500", "503"}
+
+// Answers returns the responses: the recorded successes, then the errors that are special for the
+// operation.
+func (op *Operation) Answers() []Answer {
+	var answers []Answer
+	for _, status := range slices.Sorted(maps.Keys(op.from.Responses)) {
+		from := op.ref.doc.response(op.from.Responses[status])
+		content := from.Content["application/json"]
+		switch {
+		case status[0] >= '4' && (!slices.Contains(common, status) || status < "500" && len(op.ref.codes(content.Schema)) > 0):
+			answers = append(answers, Answer{status, op.errorBodies(status, content.Schema)})
+		case status[0] < '4' && len(content.Example) > 0:
+			answers = append(answers, Answer{status, []Body{{Sample: jsonSample(status, content.Example)}}})
+		case status[0] == '2' && len(from.Content) == 0:
+			answers = append(answers, Answer{status, []Body{{Sample: Sample{Name: status, Code: "No content"}}}})
+		}
+	}
+	return answers
+}
+
+// jsonSample returns an indented JSON value. The value has to be valid.
+func jsonSample(name string, value jsontext.Value) Sample {
+	value = value.Clone()
+	_ = value.Indent(jsontext.WithIndent("  "))
+	return Sample{Name: name, Language: "json", Code: string(value)}
+}
+
+// errorBodies returns the bodies of an error: for invalid fields, for codes with the same extra
+// fields, and for an error without a code.
+func (op *Operation) errorBodies(status string, s *schema) []Body {
+	of, _, _ := op.ref.doc.resolved(s)
+	var bodies []Body
+	add := func(codes []string, message string, more ...member) {
+		value := append(object{{"message", message}}, more...)
+		text, _ := json.Marshal(value) // it has a JSON form
+		bodies = append(bodies, Body{jsonSample(status, text), codes})
+	}
+	if of.Properties["errors"] != nil {
+		required := op.ref.texts.Required
+		add(nil, required, member{"errors", map[string][]string{op.firstField(): {required}}})
+	}
+	for _, codes := range groupCodes(op.ref.codes(s), of) {
+		text := op.ref.texts.Codes[codes[0]]
+		more := []member{{"code", codes[0]}}
+		for _, name := range extraFields(codes[0], of) {
+			more = append(more, member{name, op.ref.sample(name, of.Properties[name])})
+		}
+		add(codes, cmp.Or(text.Message, text.Meaning), more...)
+	}
+	if of.Properties["errors"] == nil && !slices.Contains(of.Required, "code") {
+		add(nil, cmp.Or(op.ref.texts.Statuses[status], op.ref.doc.response(op.from.Responses[status]).Description))
+	}
+	return bodies
+}
+
+// extraFields returns the names of the fields that an error with a code has next to it.
+func extraFields(code string, of *schema) []string {
+	var names []string
+	for _, name := range of.names() {
+		if slices.Contains(of.Properties[name].Codes, code) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// groupCodes groups codes whose errors have the same fields. Codes with extra fields come first.
+func groupCodes(codes []string, of *schema) [][]string {
+	var groups [][]string
+	at := map[string]int{}
+	for _, code := range codes {
+		key := strings.Join(extraFields(code, of), " ")
+		if _, there := at[key]; !there {
+			at[key] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[key]] = append(groups[at[key]], code)
+	}
+	slices.SortStableFunc(groups, func(a, b []string) int {
+		return len(extraFields(b[0], of)) - len(extraFields(a[0], of))
+	})
+	return groups
+}
+
+// firstField returns the name of a field that the request can lack: a required field of the body,
+// or else its first field, or the first query parameter.
+func (op *Operation) firstField() string {
+	fields := slices.Concat(op.Body(), op.Parameters("query"), []Field{{Name: "id"}}) // required fields come first
+	return fields[0].Name
+}
+
+// member is a member of a JSON object, and object keeps the order of its members.
+type (
+	member struct {
+		name  string
+		value any
+	}
+	object []member
+)
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (o object) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
+	for _, m := range o {
+		if err := enc.WriteToken(jsontext.String(m.name)); err != nil {
+			return err
+		}
+		if err := json.MarshalEncode(enc, m.value, json.Deterministic(true)); err != nil {
+			return err
+		}
+	}
+	return enc.WriteToken(jsontext.EndObject)
+}
+
+// fieldValues are sample values of strings, by the name of the field.
+var fieldValues = map[string]string{
+	"currency": "EUR", "meter_code": "api-calls", "limited_by": "plan", "reason": "expired", "price_status": "inactive", "available_currencies": "USD",
+	"missing_fields": "country", "factors": "totp", "challenge": "mfa_1Example0Example0", "field": "unit_amount", "feature_code": "api-calls",
+}
+
+// sample returns a value of a field. A component that an operation returns has its recorded value.
+func (r *Reference) sample(name string, s *schema) any {
+	of, component, _ := r.doc.resolved(s)
+	if recorded := r.recorded(component); recorded != nil {
+		return recorded
+	}
+	switch of.kind() {
+	case "object":
+		value := object{}
+		for _, key := range of.names() {
+			if slices.Contains(of.Required, key) {
+				value = append(value, member{key, r.sample(key, of.Properties[key])})
+			}
+		}
+		return value
+	case "array":
+		return []any{r.sample(name, of.Items)}
+	case "boolean":
+		return true
+	case "integer", "number":
+		if name == "grants_remaining" { // of a rejected event
+			return 0
+		}
+		return 1000
+	}
+	switch {
+	case len(of.Enum) > 0:
+		return of.Enum[0]
+	case fieldValues[name] != "":
+		return fieldValues[name]
+	case of.Format == "date-time" || strings.HasSuffix(name, "_at"):
+		return "2026-01-15T09:30:00.000000Z"
+	default:
+		return "0199a1b2-0000-7000-8000-000000000001"
+	}
+}
+
+// recorded returns the value of a component in a recorded response, or nil.
+func (r *Reference) recorded(component string) jsontext.Value {
+	if component == "" {
+		return nil
+	}
+	for _, g := range r.Groups {
+		for _, op := range g.Operations {
+			content := op.success().Content["application/json"]
+			var values map[string]jsontext.Value
+			if len(content.Example) == 0 || json.Unmarshal(content.Example, &values) != nil {
+				continue
+			}
+			of, _, _ := r.doc.resolved(content.Schema)
+			for _, name := range slices.Sorted(maps.Keys(of.Properties)) {
+				if value := r.part(component, of.Properties[name], values[name]); value != nil {
+					return value
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// part returns the value if it is of the component, or its first item if that is.
+func (r *Reference) part(component string, s *schema, value jsontext.Value) jsontext.Value {
+	of, name, _ := r.doc.resolved(s)
+	if name == component && value.Kind() == '{' {
+		return value
+	}
+	if of.kind() == "array" {
+		if _, name, _ := r.doc.resolved(of.Items); name == component {
+			var items []jsontext.Value
+			if json.Unmarshal(value, &items) == nil && len(items) > 0 {
+				return items[0]
+			}
+		}
+	}
+	return nil
+}
