@@ -33,6 +33,7 @@ LEFT JOIN invoices i ON i.id = e.invoice_id AND i.tenant_id = e.tenant_id
 ORDER BY e.happened_at DESC, e.id DESC;
 
 -- name: PaymentsOfTenantBefore :many
+-- Every part names the tenant, because Citus does not infer it from a materialized part.
 WITH e AS MATERIALIZED (
     SELECT y.id, y.tenant_id, y.invoice_id, y.type, y.currency, y.amount_cents, y.decline_code, y.next_attempt_at, y.happened_at
     FROM payment_entries y
@@ -43,8 +44,8 @@ WITH e AS MATERIALIZED (
 SELECT e.id, e.tenant_id, e.type, e.currency, e.amount_cents, e.decline_code, e.next_attempt_at, e.happened_at,
     p.id AS invoice_id, p.number, i.number AS own_number
 FROM e
-LEFT JOIN psp_invoices p ON p.tenant_id = e.tenant_id AND p.id = e.invoice_id
-LEFT JOIN invoices i ON i.id = e.invoice_id AND i.tenant_id = e.tenant_id
+LEFT JOIN psp_invoices p ON p.tenant_id = sqlc.arg(tenant_id)::uuid AND p.id = e.invoice_id
+LEFT JOIN invoices i ON i.id = e.invoice_id AND i.tenant_id = sqlc.arg(tenant_id)::uuid
 ORDER BY e.happened_at DESC, e.id DESC;
 
 -- name: AlertsBefore :many

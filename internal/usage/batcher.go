@@ -27,8 +27,6 @@ const (
 	// another are larger, and most of the cost of a batch does not depend on its size. But a batch
 	// that waits for a lock or a slow disk must not delay all others.
 	maxBatchWait = 10 * time.Millisecond
-	// batchTimeout limits the time to store one batch, including the retry one by one.
-	batchTimeout = 15 * time.Second
 )
 
 // batcherConfig configures a batcher of submissions S with verdicts V.
@@ -38,13 +36,17 @@ type batcherConfig[S, V any] struct {
 	Decide func(ctx context.Context, submissions []S) ([]V, error)
 	// Split, if not nil, groups the submissions that one transaction can store, by position.
 	Split func(ctx context.Context, submissions []S) ([][]int, error)
-	// Failed returns the verdict of a submission for which Decide failed.
+	// Failed returns the verdict of a submission that was not stored because of err. After the
+	// Timeout, err is a Busy.
 	Failed func(err error) V
 	// Observe, if not nil, is called with the verdicts of each batch.
 	Observe func(verdicts []V)
-	// Busy is the error of Submit when the queue is full or Run has ended.
+	// Busy is the error of Submit when the queue is full or Run has ended, and of submissions whose
+	// batch reached the Timeout.
 	Busy error
 	Log  *slog.Logger
+	// Timeout limits the time to store one batch, including the retry one by one.
+	Timeout time.Duration
 	// Calls limits the calls in the queue, and Batches the batches that are stored concurrently.
 	Calls, Batches int
 }
@@ -234,7 +236,7 @@ func (w *batcher[S, V]) write(ctx context.Context, batch []*batchCall[S, V]) {
 	if len(batch) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Timeout)
 	defer cancel()
 	submissions := batch[0].submissions
 	if len(batch) > 1 {
@@ -263,7 +265,7 @@ func (w *batcher[S, V]) storeGroups(ctx context.Context, submissions []S) []V {
 	groups, err := w.Split(ctx, submissions)
 	if err != nil {
 		for i := range verdicts {
-			verdicts[i] = w.Failed(err)
+			verdicts[i] = w.failed(ctx, err)
 		}
 		return verdicts
 	}
@@ -296,18 +298,27 @@ func (w *batcher[S, V]) store(ctx context.Context, submissions []S) []V {
 // cause.
 func (w *batcher[S, V]) oneByOne(ctx context.Context, submissions []S, cause error) []V {
 	if len(submissions) == 1 {
-		return []V{w.Failed(cause)}
+		return []V{w.failed(ctx, cause)}
 	}
 	w.Log.WarnContext(ctx, "failed to store usage batch; storing events one by one", "events", len(submissions), "error", cause)
 	verdicts := make([]V, len(submissions))
 	for i := range submissions {
 		alone, err := w.tryStore(ctx, submissions[i:i+1])
 		if err != nil {
-			alone = []V{w.Failed(err)}
+			alone = []V{w.failed(ctx, err)}
 		}
 		verdicts[i] = alone[0]
 	}
 	return verdicts
+}
+
+// failed returns the verdict of a submission that was not stored because of err, or because ctx
+// reached the Timeout. If ctx ends during a commit on PostgreSQL, the submission may be stored.
+func (w *batcher[S, V]) failed(ctx context.Context, err error) V {
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", w.Busy, err)
+	}
+	return w.Failed(err)
 }
 
 // tryStore stores submissions together. It converts a panic into an error, because outside an HTTP

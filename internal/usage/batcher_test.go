@@ -60,7 +60,7 @@ func (j *testJournal) decide(_ context.Context, submissions []string) ([]testVer
 func newWriter(j *testJournal, calls, batches int) *batcher[string, testVerdict] {
 	return newBatcher(batcherConfig[string, testVerdict]{
 		Decide: j.decide, Failed: func(err error) testVerdict { return testVerdict{err: err} }, Busy: errBusy,
-		Log: slog.New(slog.DiscardHandler), Calls: calls, Batches: batches,
+		Log: slog.New(slog.DiscardHandler), Timeout: time.Minute, Calls: calls, Batches: batches,
 	})
 }
 

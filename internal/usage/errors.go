@@ -17,8 +17,9 @@ var (
 	ErrQuotaExceeded = fault.NewCoded(fault.TooMany, fault.QuotaExceeded)
 	// errDailyCap means that a tenant that never had a plan has reached its events of the day.
 	errDailyCap = fault.New(fault.TooMany, "error.daily_events")
-	// ErrBusy means that the queue is full or the service is stopping. Nothing was stored; the
-	// caller can retry.
+	// ErrBusy means that the queue is full, the service is stopping, or the database did not store
+	// the event in time, for instance because of a lock. The caller can retry. In the last case, a
+	// commit may have succeeded, so that only an idempotency key prevents a second event.
 	ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
 
 	// errNotGrantable means that no sum or count meter has the code.

@@ -129,3 +129,6 @@ func (s *Service) Settle(ctx context.Context, tenantID, id uuid.UUID, r Recordin
 func (s *Service) Release(ctx context.Context, tenantID, id uuid.UUID) error {
 	return s.release(ctx, tenantID, id)
 }
+
+// SetBatchTimeout limits the time to store one batch. No recording may be running.
+func (s *Service) SetBatchTimeout(limit time.Duration) { s.writer.Timeout = limit }

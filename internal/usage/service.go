@@ -17,6 +17,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
+// batchTimeout limits the time to store one batch.
+const batchTimeout = 15 * time.Second
+
 // Deps holds the dependencies of a Service.
 type Deps struct {
 	DB    *sqldb.DB
@@ -77,7 +80,7 @@ func NewService(d Deps) *Service {
 		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, audit: d.Audit, events: d.Events, lockTenant: d.LockTenant,
 		writer: newBatcher(batcherConfig[*submission, verdict]{
 			Decide: l.decide, Split: split, Failed: func(err error) verdict { return verdict{err: err} }, Observe: tally(d.Observe),
-			Busy: ErrBusy, Log: d.Log, Calls: maxWaiting, Batches: batches,
+			Busy: ErrBusy, Log: d.Log, Timeout: batchTimeout, Calls: maxWaiting, Batches: batches,
 		}),
 	}
 	l.alarm.reading = svc.reading

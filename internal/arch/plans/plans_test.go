@@ -147,31 +147,3 @@ func TestEventsAreReadInOrder(t *testing.T) {
 		}
 	}
 }
-
-// A payments time line looks up the invoice of each entry of the page. If the joins also had the
-// tenant, PostgreSQL would read all invoices of the tenant for each entry, because it plans a
-// prepared statement for an average tenant.
-func TestPaymentsFindTheirInvoices(t *testing.T) {
-	t.Parallel()
-	var texts []string
-	for _, q := range queries(t) {
-		if q.name == "timelinesql.PaymentsOfTenantBefore" {
-			texts = append(texts, q.text)
-		}
-	}
-	if len(texts) != 1 {
-		t.Fatalf("%d queries were found", len(texts))
-	}
-	for _, p := range dbtest.PlansOf(t, texts) {
-		plan := strings.Join(p.Steps, "\n")
-		if p.Database == "postgres" {
-			if n := strings.Count(plan, "tenant_id = $1"); n != 1 {
-				t.Errorf("the tenant is looked up %d times:\n%s", n, plan)
-			}
-			continue
-		}
-		if !strings.Contains(plan, "SEARCH p USING INDEX psp_invoices_tenant_id_id_key (tenant_id=? AND id=?)") {
-			t.Errorf("%s:\n%s", p.Database, plan)
-		}
-	}
-}

@@ -12,7 +12,9 @@ import (
 
 // A value is a parameter, or in statements by hand the name of a part, such as «among».
 var (
-	named = regexp.MustCompile(`(?i)\b(from|join|into|update)\s+([a-z_]+)(?:\s+(?:as\s+)?([a-z_]+))?`)
+	named = regexp.MustCompile(`(?i)\b(?:from|join|into|update)\s+([a-z_]+)`)
+	// aliased matches the alias, or the keyword, after the name of a table.
+	aliased = regexp.MustCompile(`(?i)^\s+(?:as\s+)?([a-z_]+)`)
 	// givenTo matches a condition that a table has given tenants, with the name of the table.
 	givenTo = regexp.MustCompile(`(?i)\b([a-z_]+)\.tenant_id\s*(?:=\s*(?:\$|any\b|«)|«|in\s*\(?[$«])`)
 	// given matches such a condition without the name.
@@ -21,6 +23,9 @@ var (
 	listed = regexp.MustCompile(`(?is)\b([a-z_]+)\.tenant_id = v\.column1\b.*«and»`)
 	// same matches a condition that two tables have the same tenant.
 	same = regexp.MustCompile(`(?i)\b([a-z_]+)\.tenant_id\s*=\s*([a-z_]+)\.tenant_id\b`)
+	// materialized matches a part of a statement that is executed on its own, with its name. Its tenants
+	// limit no other part.
+	materialized = regexp.MustCompile(`(?i)\b([a-z_]+)\s+as\s+materialized\b`)
 	// inserted matches an INSERT with the tenant.
 	inserted = regexp.MustCompile(`(?is)^\s*insert\s+into\s+(\w+)\s*\((?:[^)]*\btenant_id\b|«)`)
 )
@@ -32,15 +37,11 @@ func tablesOf(text string) (spread, unbound []string) {
 	tables := map[string]string{} // by alias
 	for _, scope := range scopes(text) {
 		var own []string
-		for _, m := range named.FindAllStringSubmatch(scope, -1) {
-			alias := cmp.Or(m[3], m[2])
-			if keyword.MatchString(alias) {
-				alias = m[2]
-			}
-			tables[alias] = m[2]
-			if distribution.Tables[m[2]] == distribution.Distributed {
-				spread = append(spread, m[2])
-				own = append(own, alias, m[2])
+		for alias, table := range tablesIn(scope) {
+			tables[alias] = table
+			if distribution.Tables[table] == distribution.Distributed {
+				spread = append(spread, table)
+				own = append(own, alias, table)
 			}
 		}
 		if given.MatchString(scope) && len(own) == 2 { // the only one
@@ -53,8 +54,13 @@ func tablesOf(text string) (spread, unbound []string) {
 	for _, m := range slices.Concat(givenTo.FindAllStringSubmatch(text, -1), listed.FindAllStringSubmatch(text, -1)) {
 		bound[m[1]] = true
 	}
+	apart := map[string]bool{}
+	for _, m := range materialized.FindAllStringSubmatch(text, -1) {
+		apart[m[1]] = true
+	}
 	isBound := func(alias string) bool { // subqueries and other parts of the statement are checked on their own
-		return bound[alias] || distribution.Tables[cmp.Or(tables[alias], alias)] == ""
+		table := cmp.Or(tables[alias], alias)
+		return bound[alias] || distribution.Tables[table] == "" && !apart[table]
 	}
 	for range tables { // through a chain of tables
 		for _, m := range same.FindAllStringSubmatch(text, -1) {
@@ -74,11 +80,25 @@ func tablesOf(text string) (spread, unbound []string) {
 
 var keyword = regexp.MustCompile(`(?i)^(?:where|set|on|join|left|cross|order|group|limit|values|select|for|using|union|inner|returning|and|or)$`)
 
+// tablesIn returns the tables of a query by alias, or by name without one.
+func tablesIn(text string) map[string]string {
+	tables := map[string]string{}
+	for _, at := range named.FindAllStringSubmatchIndex(text, -1) {
+		table := text[at[2]:at[3]]
+		alias := table
+		if m := aliased.FindStringSubmatch(text[at[1]:]); m != nil && !keyword.MatchString(m[1]) {
+			alias = m[1]
+		}
+		tables[alias] = table
+	}
+	return tables
+}
+
 // localTables returns the local tables of a statement.
 func localTables(text string) (local []string) {
-	for _, m := range named.FindAllStringSubmatch(text, -1) {
-		if distribution.Tables[m[2]] == distribution.Local {
-			local = append(local, m[2])
+	for _, table := range tablesIn(text) {
+		if distribution.Tables[table] == distribution.Local {
+			local = append(local, table)
 		}
 	}
 	return local
@@ -125,16 +145,18 @@ var union = regexp.MustCompile(`(?i)\b(?:union(?:\s+all)?|except)\b`)
 func TestTablesAreBound(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
-		"SELECT 1 FROM invoices WHERE tenant_id = $1":                                                                                    nil,
-		"SELECT 1 FROM invoices i JOIN plans p ON p.id = i.plan_id WHERE p.tenant_id = $1":                                               {"invoices"},
-		"SELECT 1 FROM invoices i JOIN subscriptions s ON s.tenant_id = i.tenant_id WHERE i.tenant_id = $1":                              nil,
-		"SELECT 1 FROM invoices i JOIN subscriptions s ON s.id = i.subscription_id WHERE i.tenant_id = $1":                               {"subscriptions"},
-		"SELECT 1 FROM invoices WHERE id IN (SELECT invoice_id FROM invoice_lines WHERE tenant_id = $1)":                                 {"invoices"},
-		"SELECT 1 FROM invoices i WHERE i.tenant_id = ANY($1) AND EXISTS (SELECT 1 FROM trials r WHERE r.tenant_id = i.tenant_id)":       nil,
-		"SELECT id FROM invoices WHERE tenant_id = $1 UNION ALL SELECT id FROM credit_notes":                                             {"credit_notes"},
-		"WITH e AS (SELECT tenant_id FROM invoices WHERE tenant_id = $1) SELECT 1 FROM e JOIN trials r ON r.tenant_id = e.tenant_id":     nil,
-		"INSERT INTO trials (tenant_id, id) VALUES ($1, $2)":                                                                             nil,
-		"DELETE FROM trials WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE subscriptions.tenant_id = trials.tenant_id)": {"subscriptions", "trials"},
+		"SELECT 1 FROM invoices WHERE tenant_id = $1":                                                                                             nil,
+		"SELECT 1 FROM invoices i JOIN plans p ON p.id = i.plan_id WHERE p.tenant_id = $1":                                                        {"invoices"},
+		"SELECT 1 FROM invoices i JOIN subscriptions s ON s.tenant_id = i.tenant_id WHERE i.tenant_id = $1":                                       nil,
+		"SELECT 1 FROM invoices i JOIN subscriptions s ON s.id = i.subscription_id WHERE i.tenant_id = $1":                                        {"subscriptions"},
+		"SELECT 1 FROM invoices WHERE id IN (SELECT invoice_id FROM invoice_lines WHERE tenant_id = $1)":                                          {"invoices"},
+		"SELECT 1 FROM invoices i WHERE i.tenant_id = ANY($1) AND EXISTS (SELECT 1 FROM trials r WHERE r.tenant_id = i.tenant_id)":                nil,
+		"SELECT 1 FROM plans JOIN invoices i ON i.plan_id = plans.id":                                                                             {"invoices"},
+		"SELECT id FROM invoices WHERE tenant_id = $1 UNION ALL SELECT id FROM credit_notes":                                                      {"credit_notes"},
+		"WITH e AS (SELECT tenant_id FROM invoices WHERE tenant_id = $1) SELECT 1 FROM e JOIN trials r ON r.tenant_id = e.tenant_id":              nil,
+		"WITH e AS MATERIALIZED (SELECT tenant_id FROM invoices WHERE tenant_id = $1) SELECT 1 FROM e JOIN trials r ON r.tenant_id = e.tenant_id": {"trials"},
+		"INSERT INTO trials (tenant_id, id) VALUES ($1, $2)":                                                                                      nil,
+		"DELETE FROM trials WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE subscriptions.tenant_id = trials.tenant_id)":          {"subscriptions", "trials"},
 	} {
 		if _, got := tablesOf(text); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", text, got, want)

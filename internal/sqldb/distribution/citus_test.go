@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -146,5 +147,23 @@ func TestCitusGroupsByShard(t *testing.T) {
 	}
 	if all := slices.Concat(groups...); len(all) != len(tenants) {
 		t.Errorf("%d of %d tenants are in a group", len(all), len(tenants))
+	}
+}
+
+// An instance starts while a recording shares the catalog: the locks of the catalog and of migrations
+// are different ones.
+func TestCitusMigratesDuringRecordings(t *testing.T) {
+	t.Parallel()
+	db := requireCitus(t)
+	err := db.Tx(t.Context(), func(ctx context.Context) error {
+		if err := db.QueryAll(ctx, distribution.ShareCatalog(db)...); err != nil {
+			return err
+		}
+		short, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		return db.Migrate(short)
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -217,17 +217,21 @@ func TestStatementsNameTheTenant(t *testing.T) {
 			continue
 		}
 		if local := localTables(text); len(local) > 0 {
-			t.Errorf("%s reads %v, which are distributed, with %v, which are local", q.name, spread, local)
+			t.Errorf("%s reads %v, which are distributed, with %v, which are local: use two statements", q.name, spread, local)
 		}
 		if len(unbound) == 0 && !position.MatchString(text) {
 			continue
 		}
-		found[q.name] = true
+		if found[q.name] = true; len(unbound) == 0 {
+			unbound = spread // a position among all tenants
+		}
 		if across[q.name] == "" {
-			t.Errorf("%s does not say whose rows of %v it means:\n%s", q.name, unbound, text)
+			t.Errorf("%s does not limit %v to given tenants, so Citus would ask all shards. Compare tenant_id of each of these tables with a parameter "+
+				"or with tenant_id of a limited table, name tenant_id in the columns of an INSERT, or add %q to across with the reason:\n%s",
+				q.name, unbound, q.name, strings.TrimSpace(text))
 		}
 		if locks.MatchString(text) {
-			t.Errorf("%s locks rows of %v on all machines", q.name, spread)
+			t.Errorf("%s locks rows of %v in all shards, which Citus rejects", q.name, spread)
 		}
 	}
 	for name := range across {

@@ -68,7 +68,7 @@ func RowLock(db *sqldb.DB, clause string) string {
 }
 
 // catalogKey is the key of the advisory lock of the catalog and the meters.
-const catalogKey = 7_470_256_014_611_339
+const catalogKey = 7_470_256_014_611_340
 
 // ShareCatalog returns the query that prevents deletions in the catalog, and changes of meters, until
 // the transaction ends. On a single server, the rows are locked instead.

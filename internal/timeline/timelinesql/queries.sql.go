@@ -368,8 +368,8 @@ WITH e AS MATERIALIZED (
 SELECT e.id, e.tenant_id, e.type, e.currency, e.amount_cents, e.decline_code, e.next_attempt_at, e.happened_at,
     p.id AS invoice_id, p.number, i.number AS own_number
 FROM e
-LEFT JOIN psp_invoices p ON p.tenant_id = e.tenant_id AND p.id = e.invoice_id
-LEFT JOIN invoices i ON i.id = e.invoice_id AND i.tenant_id = e.tenant_id
+LEFT JOIN psp_invoices p ON p.tenant_id = $1::uuid AND p.id = e.invoice_id
+LEFT JOIN invoices i ON i.id = e.invoice_id AND i.tenant_id = $1::uuid
 ORDER BY e.happened_at DESC, e.id DESC
 `
 
@@ -394,6 +394,7 @@ type PaymentsOfTenantBeforeRow struct {
 	OwnNumber     *string
 }
 
+// Every part names the tenant, because Citus does not infer it from a materialized part.
 func (q *Queries) PaymentsOfTenantBefore(ctx context.Context, arg PaymentsOfTenantBeforeParams) ([]PaymentsOfTenantBeforeRow, error) {
 	rows, err := q.db.QueryContext(ctx, paymentsOfTenantBefore,
 		arg.TenantID,
