@@ -23,7 +23,7 @@ func (svc *service) platformRoutes() []rest.Route {
 		requests       = requestlog.NewHTTP(svc.requestLog)
 		trail          = audit.NewHTTP(svc.audit, svc.publicURL)
 		figures        = stats.NewHTTP(stats.NewService(stats.Deps{
-			DB: svc.db, Clock: svc.clock, Machine: clock.System(), Journal: svc.journal, Inbox: svc.receiver, Calls: svc.calls, Outbox: svc.outbox,
+			DB: svc.db, Clock: svc.clock, Machine: clock.System(), Journal: svc.journal, Inbox: svc.receiver, Calls: svc.calls, Outbox: svc.outbox, ToBase: svc.rates.ToBase,
 		}))
 		rateBook = rates.NewHTTP(svc.rates)
 		revenue  = analytics.NewHTTP(analytics.NewService(analytics.Deps{DB: svc.db, Clock: svc.clock, Journal: svc.journal, Rates: svc.rates}), svc.publicURL)

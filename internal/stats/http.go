@@ -13,7 +13,7 @@ type PlatformStats struct {
 	At             shape.Time           `json:"at" doc:"Time of the statistics, in UTC."`
 	Tenants        TenantFigures        `json:"tenants" doc:"Tenants, without deleted ones."`
 	Subscriptions  SubscriptionFigures  `json:"subscriptions" doc:"Paying subscriptions."`
-	MRR            []CurrencyRevenue    `json:"mrr" doc:"Monthly recurring revenue, by currency, largest first. Includes currencies with revenue now or 30 days ago."`
+	MRR            []CurrencyRevenue    `json:"mrr" doc:"Monthly recurring revenue, by currency, largest in the base currency first, then by amount in minor units. Includes currencies with revenue now or 30 days ago."`
 	FailedPayments FailedPaymentFigures `json:"failed_payments" doc:"Failed payments of invoices."`
 	QuotaRefusals  QuotaRefusalFigures  `json:"quota_refusals" doc:"Usage events rejected by a quota."`
 	Health         Health               `json:"health" doc:"Health of the service, from the view of the instance that handles the request."`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
@@ -26,6 +27,9 @@ type Deps struct {
 	Inbox   *inbox.Receiver
 	Calls   *CallMonitor // calls to the payment provider
 	Outbox  *mail.Outbox
+	// ToBase returns a function that converts an amount to the base currency. The function returns nil
+	// without a base currency, and for a currency without any rate.
+	ToBase func(context.Context) (func(money.Money) *money.Money, error)
 }
 
 // Service computes the key figures.
@@ -71,8 +75,8 @@ func (s *Service) tenants(ctx context.Context, now time.Time) (TenantFigures, er
 	return f, nil
 }
 
-// revenue returns the monthly recurring revenue by currency, largest first, and the number of
-// subscriptions.
+// revenue returns the monthly recurring revenue by currency, largest in the base currency first, and
+// the number of subscriptions. Amounts without a rate follow, largest in minor units first.
 func (s *Service) revenue(ctx context.Context, now time.Time) ([]CurrencyRevenue, SubscriptionFigures, error) {
 	first := journal.DayOf(now) - window + 1
 	moves, err := s.deps.Journal.Movements(ctx, first, journal.DayOf(now))
@@ -111,8 +115,18 @@ func (s *Service) revenue(ctx context.Context, now time.Time) ([]CurrencyRevenue
 			list = append(list, *c)
 		}
 	}
+	convert, err := s.deps.ToBase(ctx)
+	if err != nil {
+		return nil, SubscriptionFigures{}, err
+	}
+	inBase := func(r CurrencyRevenue) int64 {
+		if base := convert(money.Money{AmountCents: r.Amount, Currency: r.Currency}); base != nil {
+			return base.AmountCents
+		}
+		return -1
+	}
 	slices.SortFunc(list, func(a, b CurrencyRevenue) int {
-		return cmp.Or(cmp.Compare(b.Amount, a.Amount), cmp.Compare(b.Amount30DaysAgo, a.Amount30DaysAgo), cmp.Compare(a.Currency, b.Currency))
+		return cmp.Or(cmp.Compare(inBase(b), inBase(a)), cmp.Compare(b.Amount, a.Amount), cmp.Compare(b.Amount30DaysAgo, a.Amount30DaysAgo), cmp.Compare(a.Currency, b.Currency))
 	})
 	return list, subs, nil
 }

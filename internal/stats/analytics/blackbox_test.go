@@ -165,10 +165,35 @@ func TestRates(t *testing.T) {
 		} {
 			admin(s, "PUT", "/rates/"+today, json.RawMessage(body)).As(body).WantInvalid(field)
 		}
+		for _, rate := range []float64{-1, 0} {
+			admin(s, "PUT", "/rates/"+today, apptest.Object{"rates": apptest.Object{"USD": rate}}).Want(422).WantAt("message", "This must be greater than 0.")
+		}
 		admin(s, "PUT", "/rates/2999-01-01", apptest.Object{"rates": rates}).WantInvalid("date")
 		admin(s, "PUT", "/rates/2026-02-30", apptest.Object{"rates": rates}).WantInvalid("date")
 		for action, n := range map[string]float64{"rates.updated": 2, "rates.deleted": 1} {
 			admin(s, "GET", "/audit-logs?filter[action]="+action, nil).Want(200).WantAt("meta.total", n)
+		}
+	}, withBase("EUR"))
+}
+
+// The revenue of /admin/stats is sorted in the base currency, because minor units of two currencies
+// do not compare.
+func TestStatsSortByBaseCurrency(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		begin(s)
+		for name, currency := range map[string]string{"ada": "EUR", "eve": "USD"} {
+			c := s.NewCustomer(name)
+			c.Buy(s.PlanID(c.Owner, "starter"), currency, apptest.Card(apptest.CardPays))
+		}
+		wantFirst := func(currency string) {
+			t.Helper()
+			admin(s, "GET", "/stats", nil).Want(200).WantAt("data.mrr.0.currency", currency)
+		}
+		wantFirst("EUR") // USD has no rate
+		for rate, currency := range map[float64]string{0.1: "USD", 10: "EUR"} {
+			admin(s, "PUT", "/rates/"+s.Now().Format(time.DateOnly), apptest.Object{"rates": apptest.Object{"USD": rate}}).Want(200)
+			wantFirst(currency)
 		}
 	}, withBase("EUR"))
 }

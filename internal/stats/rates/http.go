@@ -68,10 +68,20 @@ func view(d day) DayRates {
 	return v
 }
 
+// givenRate is an exchange rate in a request body: above 0.
+type givenRate struct{ shape.UnitPrice }
+
+// Schema returns the schema of the type.
+func (givenRate) Schema(r *shape.Registry) *shape.Schema {
+	s := shape.UnitPrice{}.Schema(r)
+	s.Above, s.Minimum = s.Minimum, nil
+	return s
+}
+
 type putInput struct {
 	Date string `path:"date" doc:"Day of the rates, such as 2026-01-31."`
 	Body struct {
-		Rates map[string]shape.UnitPrice `json:"rates" doc:"Units of each currency for one unit of the base currency, by currency code. Each is above 0, with at most ten decimals."`
+		Rates map[string]givenRate `json:"rates" doc:"Units of each currency for one unit of the base currency, by currency code. Each is above 0, with at most ten decimals."`
 	}
 }
 
@@ -99,35 +109,28 @@ func parseDate(text string) (time.Time, error) {
 	return date, nil
 }
 
-// readRates returns rates by currency code in upper case. It reports every rate that is not above 0
-// or has too many decimals.
-func readRates(given map[string]shape.UnitPrice) (map[string]money.UnitPrice, error) {
+// readRates returns rates by currency code in upper case. It reports every rate with too many
+// decimals.
+func readRates(given map[string]givenRate) (map[string]money.UnitPrice, error) {
 	rates := make(map[string]money.UnitPrice, len(given))
 	var problems []error
 	for _, currency := range slices.Sorted(maps.Keys(given)) {
-		value := given[currency].UnitPrice
+		value := given[currency].UnitPrice.UnitPrice
 		path := "rates." + currency
 		_, decimals, _ := strings.Cut(value.String(), ".")
 		code := strings.ToUpper(currency)
 		_, repeated := rates[code]
 		switch {
-		case value == money.UnitPrice{}:
-			problems = append(problems, fieldError(path, "validation.above", "min", 0))
 		case len(decimals) > Decimals:
-			problems = append(problems, fieldError(path, "validation.decimals", "max", Decimals))
+			tooPrecise := fault.OnField(path, "validation.decimals")
+			tooPrecise.Fields[0].Args = map[string]any{"max": Decimals}
+			problems = append(problems, tooPrecise)
 		case repeated:
 			problems = append(problems, fault.OnField(path, "validation.repeated"))
 		}
 		rates[code] = value
 	}
 	return rates, fault.Join(problems...)
-}
-
-// fieldError returns the error of a field whose message has an argument.
-func fieldError(path, message, arg string, value any) error {
-	e := fault.OnField(path, message)
-	e.Fields[0].Args = map[string]any{arg: value}
-	return e
 }
 
 type deleteInput struct {

@@ -6,6 +6,9 @@ import type { components, paths } from './schema'
 /** A schema of the API by name. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
 
+/** The query parameters of a GET request of the API by path. */
+export type Query<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Of } } } ? Of : never
+
 /** An error response of the service, or a failed connection (status 0). */
 export class ApiError extends Error {
   constructor(

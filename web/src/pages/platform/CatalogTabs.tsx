@@ -1,5 +1,6 @@
 import { useLingui } from '@lingui/react/macro'
-import { Link, type LinkProps } from '@tanstack/react-router'
+import type { LinkProps } from '@tanstack/react-router'
+import { LinkTabs } from '../../ui/LinkTabs'
 import { usePlatformMay } from './may'
 
 /** The tabs of the catalog. */
@@ -10,11 +11,5 @@ export function CatalogTabs() {
     ['/platform/catalog', t`Plans`, 'products.view'], ['/platform/meters', t`Meters`, 'meters.manage'], ['/platform/catalog/packs', t`Packs`, 'plans.view'],
     ['/platform/catalog/codes', t`Promotion codes`, 'plans.view'], ['/platform/catalog/features', t`Features`, 'features.view'],
   ]
-  return (
-    <nav className="tabs gap-below" aria-label={t`Catalog`}>
-      {tabs.filter(([, , permission]) => may(permission)).map(([to, label]) => (
-        <Link key={to} to={to} activeOptions={{ exact: true, includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>{label}</Link>
-      ))}
-    </nav>
-  )
+  return <LinkTabs name={t`Catalog`} tabs={tabs.filter(([, , permission]) => may(permission)).map(([to, label]) => ({ to, label }))} />
 }

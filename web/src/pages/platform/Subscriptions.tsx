@@ -55,17 +55,17 @@ function Table({ subscriptions }: { subscriptions: SubscriptionRow[] }) {
       <thead>
         <tr>
           <th scope="col"><Trans>Tenant</Trans></th><th scope="col"><Trans>Plan</Trans></th><th scope="col"><Trans>Status</Trans></th><th scope="col" className="num"><Trans>MRR</Trans></th>
-          <th scope="col"><Trans>Payment</Trans></th><SortHead by="current_period_end" normal="-created_at" orders={['current_period_end', '-created_at']}><Trans>Next</Trans></SortHead><SortHead by="created_at" normal="-created_at"><Trans>Started</Trans></SortHead>
+          <th scope="col"><Trans>Payment</Trans></th><SortHead by="current_period_end" normal="-created_at" orders={['current_period_end', '-created_at']}><Trans context="a date">Next</Trans></SortHead><SortHead by="created_at" normal="-created_at"><Trans>Started</Trans></SortHead>
         </tr>
       </thead>
       <tbody>
         {subscriptions.map((one) => (
           <tr key={one.id}>
             <td className="k1"><b><Link className="rowlink" to="/platform/tenants/$tenantId/subscription" params={{ tenantId: one.tenant.id }}>{one.tenant.name}</Link></b></td>
-            <td className="k2">{one.quantity > 1 ? <Plural value={one.quantity} one={`${one.plan.name}, # seat`} other={`${one.plan.name}, # seats`} /> : one.plan.name}</td>
+            <td className="k2">{one.quantity > 1 ? <>{one.plan.name}, <span className="nowrap"><Plural value={one.quantity} one="# seat" other="# seats" /></span></> : one.plan.name}</td>
             <td className="k3"><SubscriptionState status={one.status} /></td>
             <td className="num k4"><b>{format.sum(one.mrr)}</b></td>
-            <td className="k5">{one.collection === 'invoice' ? <Trans>By invoice</Trans> : <Trans>By card</Trans>}</td>
+            <td className="k5 nowrap">{one.collection === 'invoice' ? <Trans>By invoice</Trans> : <Trans>By card</Trans>}</td>
             <td className="k6 muted"><Next of={one} /></td>
             <td className="k7 muted">{format.day(one.created_at)}</td>
           </tr>

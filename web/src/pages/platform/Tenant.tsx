@@ -30,7 +30,7 @@ export default function Tenant() {
   const tenant = useQuery({ ...oneQuery(tenantId), enabled: may('tenants.view') })
   if (!may('tenants.view')) return <NotAllowed needs={['tenants.view']} title={t`Tenant`} />
   return (
-    <Page title={tenant.data?.name ?? t`Tenant`} heading={null}>
+    <Page title={tenant.data?.name ?? t`Tenant`} heading={tenant.isError && !tenant.data ? undefined : null}>
       <Read query={tenant} lines={9}>
         {(of) => (
           <AskContext value={ask}>

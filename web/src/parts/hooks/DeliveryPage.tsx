@@ -32,7 +32,7 @@ function Outcome({ of }: { of: Row }) {
   const format = useFormat()
   const answers = useAnswers()
   const last = of.attempts.at(-1)
-  if (!last) return <Trans>Not sent yet</Trans>
+  if (!last) return of.status === 'failed' ? <Trans>Not sent</Trans> : <Trans>Not sent yet</Trans>
   const result = answers.brief(last)
   const count = of.attempts.length
   if (of.status === 'delivered') return <>{result}, {answers.took(last.duration_ms)}</>

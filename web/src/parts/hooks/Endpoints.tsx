@@ -1,4 +1,4 @@
-import { Plural, Trans } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -22,6 +22,7 @@ function EndpointLink({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope: Sco
 
 /** The webhook endpoints of the platform or a tenant: the list and the form to add one. */
 export function Endpoints({ scope }: { scope: Scope }) {
+  const { t } = useLingui()
   const queries = useQueryClient()
   const endpoints = useQuery(endpointsQuery(scope))
   const [creating, setCreating] = useState(false)
@@ -48,16 +49,16 @@ export function Endpoints({ scope }: { scope: Scope }) {
                   <th scope="col"><Trans>URL</Trans></th>
                   <th scope="col"><Trans>Events</Trans></th>
                   <th scope="col"><Trans>Status</Trans></th>
-                  <th scope="col"><Trans>Last delivery</Trans></th>
+                  <th scope="col"><Trans>Last successful delivery</Trans></th>
                 </tr>
               </thead>
               <tbody>
                 {list.map((one) => (
                   <tr key={one.id}>
                     <td className="k1 break"><EndpointLink of={one} scope={scope} />{one.description && <small>{one.description}</small>}</td>
-                    <td className="k2">{one.events.includes('*') ? <Trans context="events">All</Trans> : <span title={one.events.join(', ')}><Plural value={one.events.length} one="# type" other="# types" /></span>}</td>
+                    <td className="k2" data-l={t`Events`}>{one.events.includes('*') ? <Trans context="events">All</Trans> : <span title={one.events.join(', ')}><Plural value={one.events.length} one="# type" other="# types" /></span>}</td>
                     <td className="k3"><EndpointState of={one} /></td>
-                    <td className="k4 muted">{one.last_delivery_at ? <When at={one.last_delivery_at} /> : <Trans>None yet</Trans>}</td>
+                    <td className="k4 muted" data-l={t`Last successful delivery`}>{one.last_delivery_at ? <When at={one.last_delivery_at} /> : <Trans>None yet</Trans>}</td>
                   </tr>
                 ))}
               </tbody>

@@ -1,8 +1,10 @@
+import { i18n } from '@lingui/core'
 import { plural, t } from '@lingui/core/macro'
 import type { Formats } from '../../app/format'
 import { providerName } from '../../app/providers'
 import { roleWord } from '../../app/roles'
 import type { IconName } from '../../ui/Icon'
+import { reasonWords } from '../credit/reasons'
 import type { Change, NameOf, Said } from './types'
 import { fieldWords, plainType, text, whoOf } from './words'
 
@@ -214,6 +216,12 @@ function sayCommon({ entry, who, what }: Told): Said | undefined {
   return said ? { icon, text: said } : undefined
 }
 
+/** Returns the words for the reason of a credit note. */
+function noteReason(reason: unknown): string | undefined {
+  const words = Object.entries(reasonWords).find(([value]) => value === reason)?.[1]
+  return words && i18n._(words)
+}
+
 /** Returns details of a change if they fit in a few words. */
 function detail({ entry, before, after, format }: Told): string | undefined {
   switch (entry.type) {
@@ -231,6 +239,7 @@ function detail({ entry, before, after, format }: Told): string | undefined {
       const old = text(before.email)
       return old && t`Previously ${old}`
     }
+    case 'credit_note.issued': return noteReason(after.reason)
     case 'subscription.canceled': return after.immediately === true ? t`Immediately` : undefined
     default: return undefined
   }
@@ -243,10 +252,11 @@ export function sayChange(entry: Change, find: NameOf, format: Formats, language
   const told: Told = { entry, who: whoOf(entry), what: nameOf(entry, find, language), before, after, name: find, format }
   const known = actions[entry.type]
   const said = known ? { icon: known[0], text: known[1](told) } : sayCommon(told)
-  const reason = text(after.reason)
-  const acting = entry.acting_as && t`Acting as ${entry.acting_as.name}.`
+  const reason = entry.type === 'credit_note.issued' ? undefined : text(after.reason)
+  // The sentence of an impersonation names the user.
+  const acting = entry.acting_as && !entry.type.startsWith('impersonation.') && t`Acting as ${entry.acting_as.name}.`
   const quoted = (reason: string) => t`“${reason}”`
   const why = entry.acting_as?.reason
-  const small = [detail(told), acting, why && quoted(why), reason && quoted(reason)].filter(Boolean).join(' · ')
+  const small = [detail(told), acting, why && quoted(why), reason && reason !== why && quoted(reason)].filter(Boolean).join(' · ')
   return { ...(said ?? { icon: 'activity', text: `${told.who}: ${plainType(entry.type)} ${told.what}`.trim() }), small: small || undefined }
 }

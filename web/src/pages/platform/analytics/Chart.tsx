@@ -107,7 +107,7 @@ export function Chart(props: Props) {
   return (
     <>
       {hatch}
-      <ul className="keys">
+      <ul className="chart-keys">
         {key(<rect className="n" width="12" height="12" rx="2" />, <Trans>New and returned</Trans>)}
         {key(<rect className="e" width="12" height="12" rx="2" />, <Trans>Expansion</Trans>)}
         {key(<rect className="c" x=".5" y=".5" width="11" height="11" rx="2" />, <Trans>Contraction</Trans>)}

@@ -12,7 +12,7 @@ const lastDay = (month: string) => new Date(Date.UTC(Number(month.slice(0, 4)), 
 export function MonthSum({ of, latest, currency, kind: chosen }: { of: Month; latest: Month; currency: string; kind?: Kind }) {
   const format = useFormat()
   const words = useKindWords()
-  const money = (amount: number, sign = true) => format.money(amount, currency, { sign, whole: true })
+  const money = (amount: number, sign = true) => format.money(amount, currency, { sign })
   const counts: Partial<Record<Kind, number>> = { new: of.customers_new, churn: of.customers_churned, reactivation: of.customers_reactivated }
   const [first, last] = [format.utc.dayOnly(`${of.month}-01`), format.utc.dayOnly(lastDay(of.month))]
   const running = latest.month === thisMonth()

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { address, api, type Schema } from '../../../api/client'
+import { address, api, type Query, type Schema } from '../../../api/client'
 
 /** The position in a list, as the service returns it. */
 export type Meta = Schema<'PageMeta'>
@@ -29,12 +29,15 @@ export type List = keyof Rows
 /** Parameters of a list by their name in the request. Undefined ones are not sent. */
 export type Params = Record<string, string | number | undefined>
 
-const reads: { [L in List]: (query: Params) => Promise<Listed<Rows[L]>> } = {
-  tenants: async (query) => (await api.GET('/api/v1/admin/tenants', { params: { query: query as object } })).data!,
-  invoices: async (query) => (await api.GET('/api/v1/admin/invoices', { params: { query: query as object } })).data!,
-  'credit-notes': async (query) => (await api.GET('/api/v1/admin/credit-notes', { params: { query: query as object } })).data!,
-  subscriptions: async (query) => (await api.GET('/api/v1/admin/subscriptions', { params: { query: query as object } })).data!,
-  users: async (query) => (await api.GET('/api/v1/admin/users', { params: { query: query as object } })).data!,
+/** Returns the parameters of a list. The service validates their values, which come from the address of the page. */
+const queryOf = <L extends List>(params: Params) => ({ params: { query: params as Query<`/api/v1/admin/${L}`> } })
+
+const reads: { [L in List]: (params: Params) => Promise<Listed<Rows[L]>> } = {
+  tenants: async (params) => (await api.GET('/api/v1/admin/tenants', queryOf<'tenants'>(params))).data!,
+  invoices: async (params) => (await api.GET('/api/v1/admin/invoices', queryOf<'invoices'>(params))).data!,
+  'credit-notes': async (params) => (await api.GET('/api/v1/admin/credit-notes', queryOf<'credit-notes'>(params))).data!,
+  subscriptions: async (params) => (await api.GET('/api/v1/admin/subscriptions', queryOf<'subscriptions'>(params))).data!,
+  users: async (params) => (await api.GET('/api/v1/admin/users', queryOf<'users'>(params))).data!,
 }
 
 /** The key of a list. The lists of a tenant's objects are reloaded with its page. */

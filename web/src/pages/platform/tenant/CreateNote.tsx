@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useMemo, useState, type ReactNode } from 'react'
 import { ApiError, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { reasonWords } from '../../../parts/credit/reasons'
 import { makeNote, type CreditNote, type Reason, type Settlement } from '../../../parts/credit/api'
 import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
@@ -44,7 +45,7 @@ function Pick({ value, at, onChange, small, end, disabled, children }: {
 }
 
 function Body({ tenant, invoice, notes, onClose }: Props) {
-  const { t } = useLingui()
+  const { t, i18n } = useLingui()
   const format = useFormat()
   const digits = useDigits()(invoice.total.currency)
   const saved = useSaved(onClose)
@@ -112,11 +113,7 @@ function Body({ tenant, invoice, notes, onClose }: Props) {
             </fieldset>
             <div className="two">
               <SelectField name="reason" label={t`Reason`} value={reason} onChange={(event) => setReason(event.target.value as Reason)}>
-                <option value="order_change">{t`Order change`}</option>
-                <option value="duplicate">{t`Duplicate`}</option>
-                <option value="fraudulent">{t`Fraudulent`}</option>
-                <option value="product_unsatisfactory">{t`Product unsatisfactory`}</option>
-                <option value="other">{t({ message: 'Other', context: 'a reason' })}</option>
+                {Object.entries(reasonWords).map(([value, words]) => <option key={value} value={value}>{i18n._(words)}</option>)}
               </SelectField>
               <TextField name="memo" label={t`Memo`} hint={t`optional`} maxLength={500} autoComplete="off" help={t`Printed on the document`} />
             </div>

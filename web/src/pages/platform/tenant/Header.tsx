@@ -24,7 +24,7 @@ export function Header({ of }: { of: Schema<'AdminTenant'> }) {
     <div className="ent">
       <Avatar square large name={of.name} />
       <div className="grow0">
-        <h1>{of.name} {of.deleted_at ? <Status tone="off"><Trans context="tenant">Deleted</Trans></Status> : <SubscriptionState status={of.subscription_status} />}</h1>
+        <h1>{of.name} {of.deleted_at ? <Status tone="off"><Trans context="tenant">Deleted</Trans></Status> : of.subscription_status ? <SubscriptionState status={of.subscription_status} /> : <Status tone="plain"><Trans>No subscription</Trans></Status>}</h1>
         <p>{of.plan_name && `${of.plan_name}. `}<Trans>Customer since {since}.</Trans> <Copy text={of.id} /></p>
       </div>
       {!of.deleted_at && (

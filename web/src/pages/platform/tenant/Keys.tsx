@@ -45,17 +45,18 @@ function KeyTable({ keys }: { keys: Schema<'APIKey'>[] }) {
 }
 
 function HookTable({ hooks }: { hooks: Schema<'WebhookEndpoint'>[] }) {
+  const { t } = useLingui()
   if (hooks.length === 0) return <Empty slim level="h3" icon="hook" title={<Trans>No endpoints yet</Trans>}><Trans>Members add webhook endpoints on the page Developers.</Trans></Empty>
   return (
     <table className="table mid cards rows">
-      <thead><tr><th scope="col"><Trans>URL</Trans></th><th scope="col"><Trans>Events</Trans></th><th scope="col"><Trans>Status</Trans></th><th scope="col"><Trans>Last delivery</Trans></th></tr></thead>
+      <thead><tr><th scope="col"><Trans>URL</Trans></th><th scope="col"><Trans>Events</Trans></th><th scope="col"><Trans>Status</Trans></th><th scope="col"><Trans>Last successful delivery</Trans></th></tr></thead>
       <tbody>
         {hooks.map((one) => (
           <tr key={one.id}>
             <td className="k1 break"><b>{one.url}</b>{one.description && <small>{one.description}</small>}</td>
-            <td className="k2">{one.events.includes('*') ? <Trans context="events">All</Trans> : <span title={one.events.join(', ')}><Plural value={one.events.length} one="# type" other="# types" /></span>}</td>
+            <td className="k2" data-l={t`Events`}>{one.events.includes('*') ? <Trans context="events">All</Trans> : <span title={one.events.join(', ')}><Plural value={one.events.length} one="# type" other="# types" /></span>}</td>
             <td className="k3"><EndpointState of={one} /></td>
-            <td className="k4 muted">{one.last_delivery_at ? <When at={one.last_delivery_at} /> : <Trans>None yet</Trans>}</td>
+            <td className="k4 muted" data-l={t`Last successful delivery`}>{one.last_delivery_at ? <When at={one.last_delivery_at} /> : <Trans>None yet</Trans>}</td>
           </tr>
         ))}
       </tbody>

@@ -57,7 +57,7 @@ export function PaymentFacts({ id }: { id: string }) {
       {of.customer && (
         <div>
           <dt><Trans>At the provider</Trans></dt>
-          <dd><Copy text={of.customer} />{of.provider_url && <> <a href={of.provider_url} target="_blank" rel="noreferrer"><Trans>Open at provider</Trans></a></>}</dd>
+          <dd><Copy text={of.customer} />{of.provider_url && <> <a className="nowrap" href={of.provider_url} target="_blank" rel="noreferrer"><Trans>Open at provider</Trans></a></>}</dd>
         </div>
       )}
     </dl>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { nextBill } from '../../../parts/bill'
 import type { TenantRow } from '../lists/reads'
 import { usePlatformMay } from '../may'
 import { currentOf } from './MoneyFacts'
@@ -12,15 +13,16 @@ function Figure({ label, value, below }: { label: ReactNode; value: ReactNode; b
   return <div><dt>{label}</dt><dd>{value}{below && <small>{below}</small>}</dd></div>
 }
 
-/** The next regular payment of a subscription, without usage: the amount and its day. */
-function Next({ of }: { of: Schema<'Subscription'> | undefined }) {
+/** The next regular payment of a subscription, without usage, after the discount and the credit: the amount and its day. */
+function Next({ of, credit }: { of: Schema<'Subscription'> | undefined; credit: Schema<'Money'> | undefined }) {
   const format = useFormat()
   const label = <Trans>Next payment</Trans>
   const runs = of && ['active', 'trialing', 'past_due'].includes(of.status) && !of.cancel_at && !of.cancel_at_period_end
   if (!runs) return <Figure label={label} value="–" below={of?.status === 'active' || of?.status === 'trialing' ? <Trans>The subscription is canceled</Trans> : <Trans>No subscription</Trans>} />
-  const day = format.day(of.current_period_end)
+  const { at, total, charged = total } = nextBill(of, 0, credit)
+  const day = format.day(at)
   const usage = of.plan.pricing_type === 'usage'
-  return <Figure label={label} value={format.money(of.price_cents * of.quantity, of.currency)} below={usage ? <Trans>On {day}, plus usage</Trans> : <Trans>On {day}</Trans>} />
+  return <Figure label={label} value={format.money(charged, of.currency)} below={usage ? <Trans>On {day}, plus usage</Trans> : <Trans>On {day}</Trans>} />
 }
 
 /** Four figures for most support questions: the next payment, credit, open invoices or else the MRR, and the paid amount. */
@@ -36,7 +38,7 @@ export function Strip({ of }: { of: Schema<'AdminTenant'> }) {
   const zero = format.money(0, current?.currency ?? credit.data?.balance.currency ?? billing?.paid_in_all[0]?.currency ?? 'EUR')
   return (
     <dl className="strip">
-      <Next of={current} />
+      <Next of={current} credit={credit.data?.balance} />
       {may('billing.credit') && <Figure label={<Trans>Balance</Trans>} value={credit.data ? format.sum(credit.data.balance) : '–'} below={credit.data && (credit.data.balance.amount_cents > 0 ? <Trans>Applied to the next invoices</Trans> : <Trans>No credit</Trans>)} />}
       {billing && billing.open.length === 0 && mrr !== undefined
         ? <Figure label={<Trans>MRR</Trans>} value={mrr ? format.sum(mrr) : zero} below={mrr && mrr_base && mrr_base.currency !== mrr.currency ? `≈ ${format.sum(mrr_base)}` : <Trans>Everything is paid</Trans>} />

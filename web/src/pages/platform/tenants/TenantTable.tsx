@@ -57,7 +57,7 @@ export function TenantTable({ tenants, deleted }: { tenants: TenantRow[]; delete
                 </span>
               </span>
             </td>
-            <td className="k2">{one.plan_name ?? <span className="faint"><Trans>No plan</Trans></span>}</td>
+            <td className="k2">{one.plan_name ?? <span className="faint nowrap"><Trans>No plan</Trans></span>}</td>
             <td className="k3"><State of={one} /></td>
             <td className="num k4">{one.mrr ? <><b>{format.sum(one.mrr)}</b>{one.mrr_base && one.mrr_base.currency !== one.mrr.currency && <small>≈ {format.sum(one.mrr_base)}</small>}</> : <span className="faint">–</span>}</td>
             <td className="k5">{one.country ? format.country(one.country) : <span className="faint">–</span>}</td>

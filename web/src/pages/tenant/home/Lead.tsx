@@ -4,10 +4,11 @@ import { $api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useMay, useTenant } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
-import { nextBill, splitOpen, sumsOf } from '../shared/bill'
+import { nextBill, regularPrice } from '../../../parts/bill'
+import { splitOpen, sumsOf } from '../shared/bill'
 import { useMethodWords } from '../shared/method'
 import { useCredit, useHere, useLastInvoices, usePaymentMethod, useTeamStats } from '../shared/reads'
-import { regularPrice, useWords } from '../shared/words'
+import { useWords } from '../shared/words'
 
 /** A tenant without a plan: a new one, or one that had a plan before. */
 function NoPlan({ calm }: { calm: boolean }) {

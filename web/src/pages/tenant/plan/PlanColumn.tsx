@@ -4,7 +4,8 @@ import { useFormat } from '../../../app/format'
 import { NotInCurrency } from '../../../ui/CurrencyChoice'
 import { Icon } from '../../../ui/Icon'
 import { Status } from '../../../ui/Status'
-import { regularPrice, useWords } from '../shared/words'
+import { useWords } from '../shared/words'
+import { regularPrice } from '../../../parts/bill'
 import { amountOf, difference, hindranceOf, type Amount, type Row } from './compare'
 
 export function RowNames({ rows }: { rows: Row[] }) {

@@ -25,8 +25,3 @@ export function useWords() {
 
   return { each, per, planWithSeats, role, quantity: (value: number, unit: string | null) => format.quantity(value, unit) }
 }
-
-/** Returns the price of a period, without usage. */
-export function regularPrice(subscription: Schema<'Subscription'>): number {
-  return subscription.price_cents * subscription.quantity
-}
