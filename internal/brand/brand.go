@@ -18,8 +18,8 @@ const DefaultName = "Tenantry"
 
 // The default colors of buttons in mail and of links on pages.
 const (
-	defaultAccent     = "#2450c8"
-	defaultDarkAccent = "#3f6ae0"
+	defaultAccent     = "#0b6470"
+	defaultDarkAccent = "#1f6e7a"
 )
 
 // Brand is the operator's brand. The zero value means the defaults. All of it is public.

@@ -20,14 +20,14 @@ import (
 func TestCheckAccent(t *testing.T) {
 	t.Parallel()
 	for color, refusal := range map[string]string{
-		"#000000": "", "#2450c8": "", "#2450C8": "", "#3f6ae0": "",
+		"#000000": "", "#0b6470": "", "#0B6470": "", "#1f6e7a": "",
 		"#767676": "", // the lightest gray on which white text is readable
 		"#777777": "is 4.47, at least 4.5",
 		"#ffffff": "is 1.00, at least 4.5",
 		"#ff0000": "is 3.99, at least 4.5",
 		"#00ff00": "is 1.37, at least 4.5",
-		"2450c8":  "must be a color in the form #rrggbb", "#abc": "must be a color", "#2450c8ff": "must be a color", "blue": "must be a color",
-		"#12345g": "must be a color", "#-12345": "must be a color", "#+12345": "must be a color", "#12_345": "must be a color", "#": "must be a color", " #2450c8": "must be a color",
+		"0b6470":  "must be a color in the form #rrggbb", "#abc": "must be a color", "#0b6470ff": "must be a color", "blue": "must be a color",
+		"#12345g": "must be a color", "#-12345": "must be a color", "#+12345": "must be a color", "#12_345": "must be a color", "#": "must be a color", " #0b6470": "must be a color",
 	} {
 		err := brand.CheckAccent(color)
 		if refusal == "" && err != nil || refusal != "" && (err == nil || !strings.Contains(err.Error(), refusal)) {

@@ -19,7 +19,7 @@ import (
 type BrandFlags struct {
 	AppName       string `env:"TENANTRY_APP_NAME" placeholder:"NAME" help:"Product name in emails, pages and documents. Default: Tenantry."`
 	Logo          string `env:"TENANTRY_LOGO" placeholder:"FILE|URL" help:"Logo in emails and pages: an https URL, or a PNG, JPEG, WebP or SVG file of at most 1 MiB, which is served at /brand/logo. Invoices show PNG and JPEG files only. Email clients do not show SVG, and some do not show WebP. Default: none."`
-	Accent        string `env:"TENANTRY_ACCENT" placeholder:"#RRGGBB" help:"Color of buttons and links in emails and pages. Must be dark enough for white text. Default: blue."`
+	Accent        string `env:"TENANTRY_ACCENT" placeholder:"#RRGGBB" help:"Color of buttons and links in emails and pages. Must be dark enough for white text. Default: the teal of the console."`
 	SupportEmail  string `env:"TENANTRY_SUPPORT_EMAIL" placeholder:"ADDRESS" help:"Email address for support, in the footer of emails. Default: none."`
 	TermsURL      string `env:"TENANTRY_TERMS_URL" placeholder:"URL" help:"URL of the terms of service, in the footer of emails. Default: none."`
 	PrivacyURL    string `env:"TENANTRY_PRIVACY_URL" placeholder:"URL" help:"URL of the privacy policy, in the footer of emails. Default: none."`

@@ -105,6 +105,9 @@ test('a visitor signs up with a code, and a refused one says why', { skip }, asy
   await page.goto('/onboarding?plan=team&currency=EUR&seats=2&code=teamonly')
   await page.getByRole('button', { name: 'Retirer le code promotionnel TEAMONLY' }).waitFor()
   await page.locator('.receipt').getByText(/−12,00/).first().waitFor()
+  await makeCode({ code: 'QUARTER', percent_off: 25, duration: 'repeating', months: 3 })
+  await page.goto('/onboarding?plan=starter&currency=EUR&code=quarter')
+  await page.locator('.receipt').getByText(/tant que le code promotionnel s’applique/).waitFor()
   await check(page, 'a code at sign-up on a phone in French')
 })
 

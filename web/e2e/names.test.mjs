@@ -55,6 +55,7 @@ for (const width of [1280, 390]) {
   test(`long names leave every page in its window of ${width} px`, { skip }, async (t) => {
     const owner = await register(service.base, long, `long${width}@names.test`, long)
     await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/roles`, { name: long, permissions: ['team.invite'] }, owner.token)
+    await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/team/invitations`, { email: `${'invited-person-'.repeat(4)}${width}@a-company-with-a-long-name.test`, role: 'member' }, owner.token)
     const { accessToken } = await call(service.base, 'POST', '/api/v1/auth/login', admin)
     const plans = await call(service.base, 'GET', '/api/v1/admin/plans?per_page=100', undefined, accessToken)
     const starter = plans.data.find((one) => one.slug === 'starter')

@@ -117,6 +117,8 @@ test('a password and a code of the app sign in', { skip }, async (t) => {
   await page.getByRole('heading', { name: 'Enter your code' }).waitFor()
   await check(page, 'the code')
   const code = page.getByLabel('6-digit code')
+  await page.getByRole('button', { name: 'Verify code' }).click()
+  await page.getByText('Enter the code.').waitFor()
   await code.pressSequentially('000 000')
   await page.getByText('That code is incorrect or was already used').waitFor()
   assert.equal(await code.inputValue(), '')

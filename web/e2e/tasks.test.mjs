@@ -1,7 +1,7 @@
 // The frequent tasks of an operator and of a customer, each with the most clicks that it may take.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { advance, call, check, hasBrowser, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
+import { advance, call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
@@ -237,4 +237,78 @@ test('a customer invites five people, and each result is shown', { skip }, async
   await phone.getByText('iris@invites.test').first().waitFor()
   assert.equal(await phone.getByText('a@new.test').count(), 0)
   await check(phone, 'a search for a member on a phone in Spanish')
+})
+
+test('a customer changes to a smaller plan at renewal, and buys units', { skip }, async (t) => {
+  await ask('POST', '/admin/packs', { slug: 'calls-500', feature_code: 'api-calls', name: { en: '500 API calls' }, amount: 500, prices: [{ currency: 'EUR', price_cents: 1250 }] })
+  const owner = await register(service.base, 'Rudi Renews', 'rudi@renews.test', 'Renews', { slug: 'team', seats: 3 })
+  await advance(service.base, '360h') // to the end of the trial
+  await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 900 }, await tokenOf(owner))
+  const page = await visit(t, browser, service.base)
+  const takes = await clicksOf(t, page)
+  await signIn(page, owner)
+  await page.locator('.nav-head', { hasText: 'Renews' }).waitFor()
+  await takes('change the plan at renewal', 3, async () => {
+    await page.getByRole('navigation').getByRole('link', { name: 'Plan' }).click()
+    await page.getByRole('radio', { name: /^Starter/ }).check()
+    await page.getByRole('button', { name: /^Change to Starter on/ }).click()
+    await page.getByText(/^Changes to Starter on/).waitFor()
+  })
+  assert.equal((await subscriptionOf(owner)).pending_change.kind, 'scheduled')
+  await page.getByRole('navigation').getByRole('link', { name: 'Home' }).click()
+  await takes('buy units', 3, async () => {
+    await page.getByRole('link', { name: 'All usage' }).click()
+    await page.getByRole('button', { name: 'Buy a pack' }).first().click()
+    await dialog(page).getByRole('button', { name: 'Pay €12.50' }).click()
+    await page.waitForSelector('form#pay')
+  })
+  await page.fill('[name=card_number]', '4242 4242 4242 4242')
+  await page.click('form#pay button')
+  await page.getByText('500 units added').waitFor()
+})
+
+test('a customer adds a passkey', { skip }, async (t) => {
+  // Passkeys of a loopback address belong to localhost.
+  const site = service.base.replace('127.0.0.1', 'localhost')
+  const owner = await register(service.base, 'Pia Passkey', 'pia@passkey.test', 'Passkeys')
+  await call(service.base, 'POST', '/api/v1/user/email/verification', undefined, owner.token)
+  const proof = new URL(await mailLink(service.base, owner.email, /verify-email/)).searchParams.get('token')
+  await call(service.base, 'POST', '/api/v1/auth/verify-email', { token: proof })
+  const page = await visit(t, browser, site)
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  })
+  const takes = await clicksOf(t, page)
+  await signIn(page, owner)
+  await page.locator('.nav-head', { hasText: 'Passkeys' }).waitFor()
+  await takes('add a passkey', 4, async () => {
+    await page.getByRole('button', { name: 'Pia Passkey: account' }).click()
+    await page.getByRole('menuitem', { name: 'Profile' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'Security' }).click()
+    await page.getByRole('button', { name: 'Add passkey' }).click()
+    await dialog(page).locator('[name=current_password]').fill(owner.password)
+    await page.keyboard.press('Enter')
+    await dialog(page).getByLabel('Name').fill('Laptop')
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: /Laptop/ }).waitFor()
+  })
+})
+
+test('a customer finds an invoice of last year', { skip }, async (t) => {
+  const owner = await register(service.base, 'Lea Last', 'lea@last.test', 'Last Year', { slug: 'starter' })
+  await advance(service.base, `${400 * 24}h`)
+  const paid = async () => (await call(service.base, 'GET', `/api/v1/tenant/${owner.tenant}/invoices?per_page=100`, undefined, await tokenOf(owner))).data
+  const invoices = await waitFor(async () => { const all = await paid(); return all.length > 12 && all })
+  const first = invoices.at(-1)
+  const page = await visit(t, browser, service.base)
+  const takes = await clicksOf(t, page)
+  await signIn(page, owner)
+  await page.locator('.nav-head', { hasText: 'Last Year' }).waitFor()
+  await takes('find an invoice of last year', 2, async () => {
+    await page.getByRole('navigation').getByRole('link', { name: 'Invoices' }).click()
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: `PDF of ${first.number}` }).click()])
+    assert.match(download.suggestedFilename(), new RegExp(`${first.number}\\.pdf$`))
+  })
 })

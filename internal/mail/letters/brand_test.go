@@ -75,7 +75,7 @@ func TestEveryMailHasTheBrand(t *testing.T) {
 					t.Errorf("%s in %s: no %s in %s", m.Name, locale, want, got.Text)
 				}
 			}
-			if strings.Contains(got.HTML+got.Text+got.Subject, "Tenantry") || strings.Contains(got.HTML, "<i>") || strings.Contains(got.HTML, "#2450c8") {
+			if strings.Contains(got.HTML+got.Text+got.Subject, "Tenantry") || strings.Contains(got.HTML, "<i>") || strings.Contains(got.HTML, "#0b6470") {
 				t.Errorf("%s in %s: %s", m.Name, locale, got.HTML)
 			}
 		}

@@ -61,7 +61,7 @@ func (l *Letters) Welcome(ctx context.Context, locale, to, name string) error {
 		return nil
 	}
 	return l.send(ctx, l.locale(locale), letter{
-		key: welcome, to: to, link: l.pages().PageURL(frontend.Billing), theirs: map[string]string{"name": name},
+		key: welcome, to: to, link: l.config.FrontendURL + "/", theirs: map[string]string{"name": name},
 	})
 }
 

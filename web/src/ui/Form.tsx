@@ -46,14 +46,16 @@ export function Form({ onSubmit, guard = false, className, children }: FormProps
   const sending = useMutation({ mutationFn: onSubmit, onSuccess: () => setChanged(false), onSettled: () => { pressed.current = false } })
   const refusal = sending.error instanceof ApiError ? sending.error : undefined
   const known = Object.entries(refusal?.fields ?? {}).filter(([name]) => form.current?.elements.namedItem(name))
-  const elsewhere = Object.entries(refusal?.fields ?? {}).filter(([name]) => !form.current?.elements.namedItem(name))
+  // Errors of fields that the form fills in itself, such as the confirmation of a password.
+  const shown = new Set(known.map(([, messages]) => messages[0]))
+  const elsewhere = Object.entries(refusal?.fields ?? {}).filter(([name, messages]) => !form.current?.elements.namedItem(name) && !shown.has(messages[0]))
 
   useEffect(() => {
     if (sending.status !== 'error') return
     const refused = form.current?.querySelector<HTMLElement>('[aria-invalid]')
     refused?.focus({ preventScroll: true })
-    const shown = refused?.closest('.field') ?? refused ?? form.current?.querySelector('.note[role=alert]')
-    shown?.scrollIntoView({ block: 'nearest' })
+    const place = refused?.closest('.field') ?? refused ?? form.current?.querySelector('.note[role=alert]')
+    place?.scrollIntoView({ block: 'nearest' })
   }, [sending.status, sending.submittedAt])
 
   function submit(event: FormEvent<HTMLFormElement>) {

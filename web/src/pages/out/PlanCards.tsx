@@ -33,8 +33,10 @@ export function PlanCards({ plans, currency, hasTrial = (plan) => plan.trial_day
         const price = words.price(plan, currency)
         return (
           <li key={plan.id} className="offer">
-            <h2>{plan.name}</h2>
-            {plan.description && <p className="muted">{plan.description}</p>}
+            <div>
+              <h2>{plan.name}</h2>
+              {plan.description && <p className="muted">{plan.description}</p>}
+            </div>
             <div className="p">
               {price
                 ? <><b>{price}</b> <span className="muted">{words.per(plan)}</span></>

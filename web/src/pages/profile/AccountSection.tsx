@@ -28,7 +28,7 @@ export function AccountSection() {
     <Section title={<Trans>Your data</Trans>}>
       <div className="stack">
         <div className="row">
-          <p className="t13 muted grow"><Trans>All data that we store about you, in a machine-readable file.</Trans></p>
+          <p className="t13 muted grow wide-text"><Trans>All data that we store about you, in a machine-readable file.</Trans></p>
           <ButtonAnchor icon="download" href={address('/api/v1/user/export')} download="account.json"><Trans>Download your data</Trans></ButtonAnchor>
         </div>
         <div className="danger-zone">

@@ -63,6 +63,7 @@ export function Receipt({ plan, choice, tenant, purchase }: { plan: Schema<'Plan
   const words = usePlanWords()
   const costs = useCosts(plan, choice)
   const preview = purchase.data?.data
+  const isDiscounted = preview && preview.discount.cents > 0 && preview.next_amount.cents === preview.total.cents
   const code = choice.code?.toUpperCase()
   const vat = preview?.tax && preview.tax.cents > 0 ? format.money(preview.tax.cents, preview.tax.currency) : undefined
   const money = (cents: number) => format.money(cents, choice.currency)
@@ -89,7 +90,7 @@ export function Receipt({ plan, choice, tenant, purchase }: { plan: Schema<'Plan
         )}
         <div className="sum"><dt><Trans>Today</Trans></dt><dd>{money(preview?.due_now.cents ?? costs.today)}</dd></div>
         <div className="next">
-          <dt>{plan.trial_days > 0 ? <Trans>From {format.day(costs.start)}</Trans> : <Trans>After that</Trans>}<small>{isCardFree(plan) ? <Trans>{words.each(plan)}, if you add a card</Trans> : <Trans>{words.each(plan)}, until you cancel</Trans>}</small></dt>
+          <dt>{plan.trial_days > 0 ? <Trans>From {format.day(costs.start)}</Trans> : <Trans>After that</Trans>}<small>{isDiscounted ? <Trans>{words.each(plan)}, while the promotion code applies</Trans> : isCardFree(plan) ? <Trans>{words.each(plan)}, if you add a card</Trans> : <Trans>{words.each(plan)}, until you cancel</Trans>}</small></dt>
           <dd>{money(preview?.next_amount.cents ?? costs.regular)}</dd>
         </div>
       </dl>

@@ -58,6 +58,8 @@ export function SecondFactor({ challenge: { challenge, factors }, remember = tru
   }
 
   async function complete(factor: Factor, proof: { code?: string; recovery_code?: string; credential?: Record<string, unknown> }, keep?: boolean) {
+    const refuse = (status: number, message: string, code?: string) => new ApiError(status, message, code, { [factor === 'totp' ? 'code' : factor]: [message] })
+    if (factor !== 'passkey' && !(proof.code ?? proof.recovery_code)?.trim()) throw refuse(422, t`Enter the code.`)
     try {
       await api.POST('/api/v1/auth/mfa', { body: { challenge, ...proof, remember: keep } })
     } catch (error) {
@@ -68,7 +70,7 @@ export function SecondFactor({ challenge: { challenge, factors }, remember = tru
       const message = factor === 'totp'
         ? t`That code is incorrect or was already used. Enter the code that your app shows now.`
         : t`That code is incorrect or was already used. Enter another one.`
-      throw new ApiError(401, message, code, { [factor === 'totp' ? 'code' : factor]: [message] })
+      throw refuse(401, message, code)
     }
     rememberUsed('login-factor', factor === 'recovery_code' && factors.includes('totp') ? 'totp' : factor)
     await onDone()
