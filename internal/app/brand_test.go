@@ -67,6 +67,17 @@ func TestBrand(t *testing.T) {
 			"app_name": "Acme & Co", "logo_url": s.URL + "/brand/logo", "accent": "#123456", "support_email": "help@acme.example",
 			"terms_url": "https://acme.example/terms?a=1&b=2", "privacy_url": nil,
 		}
+		admin := s.Admin()
+		mail := s.Call(http.MethodGet, "/api/v1/admin/brand/mail", admin, nil).Want(200)
+		for _, part := range []string{s.URL + "/brand/logo", "#123456", "Acme &amp; Co"} {
+			if !strings.Contains(mail.Str("data.html"), part) {
+				t.Errorf("the preview of a mail does not contain %s", part)
+			}
+		}
+		document := s.Call(http.MethodGet, "/api/v1/admin/brand/invoice", admin, nil).Want(200)
+		if !strings.HasPrefix(document.Text, "%PDF-") || document.Header.Get("Content-Type") != "application/pdf" {
+			t.Errorf("the preview of an invoice: %v", document.Header)
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

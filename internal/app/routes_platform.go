@@ -18,6 +18,7 @@ import (
 func (svc *service) platformRoutes() []rest.Route {
 	var (
 		settings       = svc.publicSettings()
+		brand          = brandPreview{svc.settings, svc.letters, svc.clock, svc.log}
 		impersonations = impersonation.NewHTTP(svc.impersonation, svc.publicURL)
 		events         = timeline.NewHTTP(svc.db, svc.messages)
 		requests       = requestlog.NewHTTP(svc.requestLog)
@@ -30,6 +31,9 @@ func (svc *service) platformRoutes() []rest.Route {
 	)
 	return []rest.Route{
 		route(get, "/api/v1/settings", rest.Public, "", "catalog", "Retrieve public settings", rest.Handle(settings.Show)),
+		route(get, "/api/v1/admin/settings", rest.Admin, authz.LogsView, "default", "List the settings of the service", rest.Handle(sourcesHTTP{svc.settings.Sources}.List)),
+		route(get, "/api/v1/admin/brand/mail", rest.Admin, authz.LogsView, "default", "Preview the brand in an email", rest.Handle(brand.Mail)),
+		route(get, "/api/v1/admin/brand/invoice", rest.Admin, authz.LogsView, "default", "Preview the brand on an invoice", rest.File(brand.Invoice, "application/pdf")),
 		allowAnonymous(route(get, "/api/v1/batch", rest.Public, "", "default", "Read several resources", rest.Batch())),
 		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a payment provider notification", rest.HandleRaw[inbox.Receipt](svc.receiver, "application/json")),
 

@@ -190,7 +190,7 @@ func administration(s *apptest.Server, o apptest.Owner) {
 	for _, path := range []string{
 		"/products", "/products/" + product, "/plans", "/plans/" + plan, "/plans/" + plan + "/entitlements", "/plans/" + plan + "/psp-price-status",
 		"/features", "/features/" + feature, "/currencies", "/meters", "/tenants", "/tenants/" + o.Tenant, "/tenants/" + o.Tenant + "/members",
-		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/tenants/" + o.Tenant + "/timeline", "/stats", "/stats/series?figure=mrr&interval=month", "/activity", "/audit-logs", "/request-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
+		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/tenants/" + o.Tenant + "/timeline", "/settings", "/brand/mail", "/brand/invoice", "/stats", "/stats/series?figure=mrr&interval=month", "/activity", "/audit-logs", "/request-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
 		"/invoices", "/credit-notes", "/subscriptions", "/users", "/webhook-deliveries", "/search?q=ada",
 		"/analytics?currency=EUR", "/analytics/movements?kind=new&currency=EUR&month=" + s.Now().Format("2006-01"), "/analytics/cohorts?currency=EUR", "/rates",
 	} {

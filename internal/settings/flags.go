@@ -8,19 +8,21 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/settings/sources"
 )
 
 // The flags of the commands, for kong. All of them are strings that kong only stores. The parser
 // validates them, so that each wrong setting is reported in one line, and so that kong, which
 // repeats a value that it cannot parse, never prints a secret. For the same reason secrets come
 // from the environment or a file, never from a flag. The URLs of the database and of Redis are
-// exceptions, because they often contain no password.
+// exceptions, because they often contain no password. The tag secret marks the flags of secrets, so
+// that package sources never returns their values.
 
 // StoreFlags are the flags for the data and the log.
 type StoreFlags struct {
 	Data            string `env:"TENANTRY_DATA" placeholder:"DIR" help:"Folder for the SQLite database and other files. Default: ./data."`
-	DatabaseURL     string `env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database URL: postgres://user:password@host/name or sqlite:///absolute/path. Default: SQLite in the data folder."`
-	DatabaseURLFile string `env:"TENANTRY_DATABASE_URL_FILE" placeholder:"FILE" help:"File that contains the database URL."`
+	DatabaseURL     string `secret:"" env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database URL: postgres://user:password@host/name or sqlite:///absolute/path. Default: SQLite in the data folder."`
+	DatabaseURLFile string `secret:"" env:"TENANTRY_DATABASE_URL_FILE" placeholder:"FILE" help:"File that contains the database URL."`
 	DatabaseConns   string `env:"TENANTRY_DATABASE_CONNS" placeholder:"N" help:"Maximum number of PostgreSQL connections per process, from 4 to 500. Default: 16."`
 	SecretsKeyFile  string `env:"TENANTRY_SECRETS_KEY_FILE" placeholder:"FILE" help:"File with the key that protects secrets in the database, for example of authenticator apps. All instances need the same file. The first start creates it. Default: secrets.key in the data folder."`
 	LogLevel        string `env:"TENANTRY_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error. Default: info."`
@@ -45,8 +47,8 @@ type HTTPFlags struct {
 	ImpersonationMinutes string `env:"TENANTRY_IMPERSONATION_MINUTES" placeholder:"MINUTES" help:"Number of minutes, from 5 to 480, after which an impersonation ends. Default: 60."`
 	LoginMethods         string `env:"TENANTRY_LOGIN_METHODS" name:"login-methods" placeholder:"METHOD,…" help:"Methods by which users can log in: password, oauth (identity providers), passkey, email_code (codes sent by email). Default: password,oauth,passkey."`
 	PasskeyRPID          string `env:"TENANTRY_PASSKEY_RP_ID" name:"passkey-rp-id" placeholder:"HOST" help:"Domain that passkeys belong to: the host of the frontend or a parent domain. Passkeys are lost if it changes. Default: the host of the frontend."`
-	RedisURL             string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis URL for rate limits shared by all instances: redis://user:password@host:port/database or rediss://…. Default: each instance counts separately."`
-	RedisURLFile         string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the Redis URL."`
+	RedisURL             string `secret:"" env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis URL for rate limits shared by all instances: redis://user:password@host:port/database or rediss://…. Default: each instance counts separately."`
+	RedisURLFile         string `secret:"" env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the Redis URL."`
 	MetricsAddr          string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Address for Prometheus metrics (GET /metrics). A loopback address also serves /debug/pprof/ for go tool pprof. Default: none. The sandbox also serves /metrics on the main address."`
 	StopDelay            string `env:"TENANTRY_STOP_DELAY" placeholder:"DURATION" help:"Delay between the shutdown signal and the end of new requests. During the delay, /readyz returns 503, so that load balancers stop sending requests. At most 30s. Default: 0s."`
 	ProfilesAddr         string `env:"TENANTRY_PROFILES_ADDR" placeholder:"HOST:PORT" help:"Address for /debug/pprof/, for go tool pprof. Can be the metrics address. Profiles contain data from memory, so restrict access to this address. Default: the metrics address if it is a loopback address."`
@@ -88,9 +90,9 @@ type UsageFlags struct {
 
 // OutsideFlags are the flags for the credentials of external services.
 type OutsideFlags struct {
-	StripeSecretKeyFile     string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
-	StripeWebhookSecretFile string `env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that contains the signing secret of Stripe's webhook endpoint. Or set TENANTRY_STRIPE_WEBHOOK_SECRET to the secret. During a rotation, set the old and the new secret, separated by a comma."`
-	SMTPURLFile             string `name:"smtp-url-file" env:"TENANTRY_SMTP_URL_FILE" placeholder:"FILE" help:"File that contains the URL of the SMTP server: smtp://user:password@host or smtps://…. Or set TENANTRY_SMTP_URL to the URL."`
+	StripeSecretKeyFile     string `secret:"" env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
+	StripeWebhookSecretFile string `secret:"" env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that contains the signing secret of Stripe's webhook endpoint. Or set TENANTRY_STRIPE_WEBHOOK_SECRET to the secret. During a rotation, set the old and the new secret, separated by a comma."`
+	SMTPURLFile             string `secret:"" name:"smtp-url-file" env:"TENANTRY_SMTP_URL_FILE" placeholder:"FILE" help:"File that contains the URL of the SMTP server: smtp://user:password@host or smtps://…. Or set TENANTRY_SMTP_URL to the URL."`
 	StripeURL               string `name:"stripe-url" placeholder:"URL" help:"Practice production with a sandbox (tenantry sandbox stripe) at this loopback URL instead of Stripe. No money moves, and the database belongs to the sandbox from then on."`
 	MailFrom                string `env:"TENANTRY_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of all emails, such as Tenantry <no-reply@example.com>."`
 }
@@ -162,7 +164,7 @@ type CheckFlags struct {
 // getenv reads the environment. It is os.Getenv except in tests.
 func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
-	var s Settings
+	s := Settings{Sources: sources.Read(f, getenv)}
 	p.http(f.HTTPFlags, &s)
 	f.OptionalMails = cmp.Or(f.OptionalMails, strings.Join(letters.OptionalMails(), ","))
 	p.brand(f.BrandFlags, &s)
@@ -185,7 +187,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 // key of the sandbox.
 func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv, command: "serve"}
-	var s Settings
+	s := Settings{Sources: sources.Read(f, getenv)}
 	p.http(f.HTTPFlags, &s)
 	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)

@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/secrets"
+	"github.com/tenantry/tenantry/internal/settings/sources"
 )
 
 // Settings is the validated configuration of a process. The commands create it from their flags and
@@ -136,6 +137,9 @@ type Settings struct {
 
 	LogLevel  slog.Level
 	LogFormat LogFormat
+
+	// Sources are the settings of dev and serve with the origins of their values.
+	Sources []sources.Source
 }
 
 // InvoiceMode is the source of invoices (rules: settings#invoices).

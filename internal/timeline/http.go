@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -123,6 +124,8 @@ func NewHTTP(db *sqldb.DB, messages *i18n.Catalog) *HTTP { return &HTTP{store{db
 // Part selects a page of a timeline.
 type Part struct {
 	Kind    Kind   `query:"kind" enum:"payments,changes,usage,webhooks" doc:"Return only entries of this kind. Default: all kinds."`
+	From    string `query:"from" format:"date-time" doc:"Start, inclusive. Default: the oldest entries."`
+	To      string `query:"to" format:"date-time" doc:"End, exclusive. Default: the newest entries."`
 	PerPage int32  `query:"per_page" minimum:"1" maximum:"100" default:"25" doc:"Number of entries per page."`
 	Cursor  string `query:"cursor" maxLength:"255" doc:"Value of next_cursor from the previous page. Default: the newest entries."`
 }
@@ -167,9 +170,18 @@ func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, own bool, p Part) (*
 	if err != nil {
 		return nil, err
 	}
+	if p.To != "" {
+		after = after.notBefore(before(timeOf(p.To)))
+	}
 	entries, err := h.store.entries(ctx, tenant, p.Kind, after, p.PerPage+1) // one more than requested, to detect a next page
 	if err != nil {
 		return nil, err
+	}
+	if p.From != "" {
+		first := timeOf(p.From)
+		if end := slices.IndexFunc(entries, func(e entry) bool { return e.at.Before(first) }); end >= 0 {
+			entries = entries[:end]
+		}
 	}
 	answer := TimelinePage{Data: []TimelineEntry{}, Meta: CursorMeta{PerPage: p.PerPage}}
 	if len(entries) > int(p.PerPage) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/clock"
 )
 
 // cursor is a position in a timeline, between an entry and the ones after it. Entries are sorted
@@ -96,6 +98,23 @@ var (
 // startCursor returns the position before the newest entry.
 func startCursor() cursor {
 	return cursor{at: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), source: -1, id: highest}
+}
+
+// timeOf returns the time of a valid datetime, in UTC.
+func timeOf(text string) time.Time {
+	at, _ := clock.ParseRFC3339(text)
+	return at.UTC().Truncate(time.Microsecond)
+}
+
+// before returns the position in front of the newest entry that is older than a time.
+func before(at time.Time) cursor { return cursor{at: at, source: len(sources), id: lowest} }
+
+// notBefore returns the later one of the positions p and other.
+func (p cursor) notBefore(other cursor) cursor {
+	if p.compare(other) < 0 {
+		return other
+	}
+	return p
 }
 
 // keyIn returns the upper bound, exclusive, for keys of the source at the timestamp of the cursor.

@@ -282,3 +282,43 @@ func TestWhoReadsATimeLine(t *testing.T) {
 		}
 	})
 }
+
+// A time line starts at from, inclusive, and ends at to, exclusive, on every page.
+func TestPeriod(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		for _, at := range []string{"2026-02-27T23:59:59.999999Z", "2026-02-28T00:00:00Z", "2026-02-28T12:00:00Z", "2026-03-01T23:59:59.999999Z", "2026-03-02T00:00:00Z"} {
+			when, err := time.Parse(time.RFC3339Nano, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(t, s, o.Tenant, "day."+when.Format("02h15"), when)
+		}
+		own := o.Path("/timeline")
+		for query, want := range map[string][]string{
+			"from=2026-02-28T00:00:00Z&to=2026-03-02T00:00:00Z":        {"day.01h23", "day.28h12", "day.28h00"},
+			"to=2026-02-28T00:00:00Z":                                  {"day.27h23"},
+			"from=2026-02-28T01:00:00%2B01:00&to=2026-03-01T00:00:00Z": {"day.28h12", "day.28h00"},
+			"from=2026-02-25T00:00:00Z&to=2026-02-26T00:00:00Z":        {},
+			"from=2026-03-01T00:00:00Z&to=2026-02-28T00:00:00Z":        {},
+		} {
+			if diff := cmp.Diff(want, types(s.Call("GET", own+"?"+query, o.Token, nil).Want(200))); diff != "" {
+				t.Errorf("%s: %s", query, diff)
+			}
+			found, cursor := []string{}, ""
+			for page := 0; page < 5; page++ {
+				answer := s.Call("GET", own+"?per_page=1&cursor="+cursor+"&"+query, o.Token, nil).Want(200)
+				found = append(found, types(answer)...)
+				next, more := answer.At("meta.next_cursor").(string)
+				if cursor = next; !more {
+					break
+				}
+			}
+			if diff := cmp.Diff(want, found); diff != "" {
+				t.Errorf("%s, page by page: %s", query, diff)
+			}
+		}
+		s.Call("GET", own+"?from=yesterday&to=2026-03-01", o.Token, nil).WantInvalid("from", "to")
+	})
+}

@@ -1,20 +1,26 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useMatches, useParams, type LinkProps } from '@tanstack/react-router'
-import { type ReactNode } from 'react'
+import { Link, useMatches, useNavigate, useParams, type LinkProps } from '@tanstack/react-router'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { useSettings } from '../app/session'
 import { oneQuery } from '../pages/platform/tenant/reads'
 import { Icon, type IconName } from '../ui/Icon'
+import { useKeys } from '../ui/keys'
 import { Menu, MenuEntry } from '../ui/Menu'
 import { ActingBanner } from './ActingBanner'
+import { Guide } from './Guide'
 import { PaletteButton } from './Palette'
 import { WhoMenu } from './WhoMenu'
+
+const Shortcuts = lazy(() => import('./Shortcuts'))
 
 /** An entry in the navigation. */
 export interface Entry {
   to: LinkProps['to']
   icon: IconName
   label: string
+  /** The key after G that opens it. */
+  key?: string
   /** On a phone, it is in the More menu instead of the bottom bar. */
   rest?: boolean
   /** It is at the foot of the navigation, and on a phone in the More menu. */
@@ -58,7 +64,7 @@ function Crumbs() {
 
 /**
  * The frame of all signed-in pages: navigation on the left, or at the bottom on a phone, and the
- * top bar.
+ * top bar. G and a letter open the entries, and ? lists the keys.
  */
 export function Shell({ mark, name, below, entries, foot, banner, children }: {
   mark: ReactNode; name: string; below: string; entries: Entry[]; foot?: ReactNode; banner?: ReactNode; children: ReactNode
@@ -68,6 +74,12 @@ export function Shell({ mark, name, below, entries, foot, banner, children }: {
   const home = entries[0]!
   const rest = entries.filter((entry) => entry.rest || entry.foot)
   const last = entries.filter((entry) => entry.foot)
+  const navigate = useNavigate()
+  const [isListing, setListing] = useState(false)
+  useKeys({
+    ...Object.fromEntries(entries.flatMap((entry) => (entry.key ? [[`g ${entry.key}`, () => void navigate({ to: entry.to })]] : []))),
+    '?': () => setListing(true),
+  })
   return (
     <>
       <a className="skip" href="#content"><Trans>Skip to content</Trans></a>
@@ -99,12 +111,14 @@ export function Shell({ mark, name, below, entries, foot, banner, children }: {
           <header className="top">
             <Link className="top-home" to={home.to}><span className="sr">{t`Home`}</span>{mark}</Link>
             <Crumbs />
+            <Guide />
             <PaletteButton />
-            <WhoMenu />
+            <WhoMenu onKeys={() => setListing(true)} />
           </header>
           {children}
         </div>
       </div>
+      {isListing && <Suspense><Shortcuts entries={entries} onClose={() => setListing(false)} /></Suspense>}
     </>
   )
 }

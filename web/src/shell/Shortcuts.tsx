@@ -1,31 +1,31 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useLocation } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { Dialog } from '../ui/Dialog'
+import { pageKeys, type PageKey } from '../ui/keys'
+import type { Entry } from './Shell'
 
 const Keys = ({ keys }: { keys: string[] }) => <span className="keys-of">{keys.map((one) => <kbd key={one}>{one}</kbd>)}</span>
 
-/** The pages with a list that is read with the keyboard. */
-const lists = /\/(tenants|invoices|credit-notes|subscriptions|people)\/?$/
-
-/** The keys of the platform's pages, and of the page that is open. */
-export default function Shortcuts({ onClose }: { onClose: () => void }) {
+/** The keys of the navigation, and of the page that is open. */
+export default function Shortcuts({ entries, onClose }: { entries: Entry[]; onClose: () => void }) {
   const { t } = useLingui()
-  const path = useLocation({ select: (location) => location.pathname })
+  const [found] = useState(pageKeys)
   const search = /Mac|iPhone|iPad/.test(navigator.platform) ? ['⌘', 'K'] : ['Ctrl', 'K']
-  const deliveries = path.includes('/deliveries')
-  const list = lists.test(path)
-  const all: ([string[], ReactNode] | false)[] = [
-    [search, t`Search`], [['G', 'H'], t`Home`], [['G', 'T'], t`Tenants`], [['G', 'I'], t`Invoices`], [['G', 'A'], t`Analytics`],
-    list && [['/'], t`Search this list`],
-    (list || deliveries) && [['J', 'K'], t`Next and previous in a list`],
-    list && [['.'], t`Open the menu of a row`],
-    deliveries && [['R'], t`Resend the event of a delivery`],
+  const words: [PageKey, string[], string][] = [
+    ['search', ['/'], t`Search this list`],
+    ['rows', ['J', 'K'], t`Next and previous in a list`],
+    ['menu', ['.'], t`Open the menu of a row`],
+    ['resend', ['R'], t`Resend the event of a delivery`],
+  ]
+  const all: [string[], ReactNode][] = [
+    [search, t`Search`],
+    ...entries.flatMap((entry): [string[], ReactNode][] => (entry.key ? [[['G', entry.key.toUpperCase()], entry.label]] : [])),
+    ...words.flatMap(([key, keys, word]): [string[], ReactNode][] => (found.includes(key) ? [[keys, word]] : [])),
     [['Esc'], t`Close a dialog`], [['?'], t`Show these shortcuts`],
   ]
   return (
     <Dialog open onClose={onClose} title={<Trans>Keyboard shortcuts</Trans>}>
-      <dl className="sums">{all.filter((one) => one !== false).map(([keys, label]) => <div key={keys.join()}><dt>{label}</dt><dd><Keys keys={keys} /></dd></div>)}</dl>
+      <dl className="sums">{all.map(([keys, label]) => <div key={keys.join()}><dt>{label}</dt><dd><Keys keys={keys} /></dd></div>)}</dl>
     </Dialog>
   )
 }

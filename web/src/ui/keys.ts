@@ -32,3 +32,22 @@ export function useKeys(keys: Record<string, () => void>): void {
     return () => window.removeEventListener('keydown', onKey)
   }, [])
 }
+
+/** A key of a page: / for its search, J and K for the rows, the full stop for a row's menu, R to resend. */
+export type PageKey = 'search' | 'rows' | 'menu' | 'resend'
+
+const finders = new Set<() => PageKey[]>()
+
+/** Adds keys to the list of shortcuts. find is called when the user opens the list. */
+export function useListed(find: () => PageKey[]): void {
+  const current = useRef(find)
+  useLayoutEffect(() => { current.current = find })
+  useEffect(() => {
+    const finder = () => current.current()
+    finders.add(finder)
+    return () => { finders.delete(finder) }
+  }, [])
+}
+
+/** Returns the keys that work on the page now. */
+export const pageKeys = (): PageKey[] => [...finders].flatMap((find) => find())

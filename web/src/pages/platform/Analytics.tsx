@@ -114,7 +114,7 @@ export default function Analytics() {
         {(of) => !of.meta.currency || none
           ? scope.plan || scope.currency
             ? <Empty icon="chart" title={<Trans>No recurring revenue with these filters</Trans>} actions={<ButtonLink to="/platform/analytics"><Trans>Clear filters</Trans></ButtonLink>} />
-            : <Empty icon="chart" title={<Trans>No recurring revenue yet</Trans>}><Trans>Figures appear with the first paid subscription.</Trans></Empty>
+            : <Empty icon="chart" title={<Trans>No recurring revenue yet</Trans>} actions={<ButtonLink to="/platform/catalog"><Trans>Open catalog</Trans></ButtonLink>}><Trans>Figures appear with the first paid subscription.</Trans></Empty>
           : (
             <div className={analytics.isPlaceholderData ? 'is-old' : undefined}>
               <MissingRates of={of.data} meta={of.meta} />

@@ -5,6 +5,7 @@ import { api, type Schema } from '../../api/client'
 import { pageOf, useFilters } from '../../app/filters'
 import { useSettings } from '../../app/session'
 import { Button } from '../../ui/Button'
+import { ClearFilters } from '../../ui/ClearFilters'
 import { Confirm } from '../../ui/Confirm'
 import { MenuEntry, MenuLine, More } from '../../ui/Menu'
 import { Empty } from '../../ui/Messages'
@@ -78,7 +79,7 @@ export default function Features() {
       <div className="toolbar"><SearchField label={t`Search by name`} /></div>
       <Read query={features} lines={7}>
         {(found) => found.data.length === 0
-          ? <Empty icon="check" title={search.search ? <Trans>No feature matches “{search.search}”</Trans> : <Trans>No features yet</Trans>} actions={!search.search && create}>{!search.search && <Trans>Create a feature for each thing that larger plans include more of.</Trans>}</Empty>
+          ? <Empty icon="check" title={search.search ? <Trans>No feature matches “{search.search}”</Trans> : <Trans>No features yet</Trans>} actions={search.search ? <ClearFilters /> : create}>{!search.search && <Trans>Create a feature for each thing that larger plans include more of.</Trans>}</Empty>
           : (
             <>
               <table className="table mid cards rows feature-list">

@@ -84,7 +84,7 @@ export default function Invoices() {
             )
           : filtered
             ? <Empty icon="search" title={<Trans>No invoices match these filters</Trans>} actions={<ButtonLink to="/platform/invoices"><Trans>Clear filters</Trans></ButtonLink>} />
-            : <Empty icon="receipt" title={<Trans>No invoices yet</Trans>}><Trans>Invoices appear here with the first payment.</Trans></Empty>}
+            : <Empty icon="receipt" title={<Trans>No invoices yet</Trans>} actions={<ButtonLink to="/platform/tenants"><Trans>Open tenants</Trans></ButtonLink>}><Trans>Invoices appear here with the first payment.</Trans></Empty>}
       </Read>
     </Page>
   )

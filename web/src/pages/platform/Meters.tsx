@@ -5,6 +5,7 @@ import { api, type Schema } from '../../api/client'
 import { pageOf, useFilters } from '../../app/filters'
 import { useFormat } from '../../app/format'
 import { Button } from '../../ui/Button'
+import { ClearFilters } from '../../ui/ClearFilters'
 import { Confirm } from '../../ui/Confirm'
 import { MenuEntry, MenuLine, More } from '../../ui/Menu'
 import { Empty } from '../../ui/Messages'
@@ -81,7 +82,7 @@ export default function Meters() {
       {(search.search || !!meters.data?.data.length) && <div className="toolbar"><SearchField label={t`Search by name`} /></div>}
       <Read query={meters} lines={6}>
         {(found) => found.data.length === 0
-          ? <Empty icon="gauge" title={search.search ? <Trans>No meter matches “{search.search}”</Trans> : <Trans>No meters yet</Trans>} actions={!search.search && create}>{!search.search && <Trans>A meter adds up usage that your application records, such as API calls or storage.</Trans>}</Empty>
+          ? <Empty icon="gauge" title={search.search ? <Trans>No meter matches “{search.search}”</Trans> : <Trans>No meters yet</Trans>} actions={search.search ? <ClearFilters /> : create}>{!search.search && <Trans>A meter adds up usage that your application records, such as API calls or storage.</Trans>}</Empty>
           : (
             <>
               <table className="table mid cards rows meter-list">

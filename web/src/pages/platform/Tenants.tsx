@@ -138,10 +138,10 @@ function Nothing({ search, create, views }: { search: Search; create: React.Reac
   const view = views.find((one) => filtered && isSame(one.search, search))
   const clear = <ButtonLink to="/platform/tenants"><Trans>Clear filters</Trans></ButtonLink>
   if (view && isSame(view.search, { show: 'deleted' })) {
-    return <Empty icon="building" title={<Trans>No deleted tenants</Trans>}><Trans>Deleted tenants stay here for a while and can be restored.</Trans></Empty>
+    return <Empty icon="building" title={<Trans>No deleted tenants</Trans>} actions={clear}><Trans>Deleted tenants stay here for a while and can be restored.</Trans></Empty>
   }
-  if (view && isSame(view.search, { status: 'past_due,unpaid' })) return <Empty icon="check" title={<Trans>No tenants are past due</Trans>} />
-  if (view && isSame(view.search, { trial: '7' })) return <Empty icon="calendar" title={<Trans>No trial ends this week</Trans>} />
+  if (view && isSame(view.search, { status: 'past_due,unpaid' })) return <Empty icon="check" title={<Trans>No tenants are past due</Trans>} actions={clear} />
+  if (view && isSame(view.search, { trial: '7' })) return <Empty icon="calendar" title={<Trans>No trial ends this week</Trans>} actions={clear} />
   if (filtered) return <Empty icon="search" title={<Trans>No tenants match these filters</Trans>} actions={clear}>{search.search && <Trans>Each word must be the beginning of a word of the name, an email or an ID.</Trans>}</Empty>
   return (
     <Empty icon="building" title={<Trans>No tenants yet</Trans>} actions={<>{create}<CopySignUp /></>}>

@@ -1,19 +1,21 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { useMay, useTenant } from '../../app/session'
+import { useMay, useSettings, useTenant } from '../../app/session'
 import { Page, Section } from '../../ui/Page'
 import { BillingForm } from './settings/BillingForm'
 import { DangerZone } from './settings/DangerZone'
 import { Facts } from './settings/Facts'
+import { LanguageForm } from './settings/LanguageForm'
 import { NameForm } from './settings/NameForm'
 import { SettingsTabs } from './settings/SettingsTabs'
 
-/** The settings of the organization: name, billing details, and irreversible actions. */
+/** The settings of the organization: name, language, billing details, and irreversible actions. */
 export default function Settings() {
   const { t } = useLingui()
   const may = useMay()
   const tenant = useTenant()
+  const { locales } = useSettings()
   const { hash } = useLocation()
   useEffect(() => {
     if (hash) document.getElementById(hash)?.scrollIntoView()
@@ -26,6 +28,7 @@ export default function Settings() {
             // After a save or an undo, the forms start again with the current values.
             <div className="forms" key={tenant.updated_at}>
               <Section className="" title={<Trans>Organization</Trans>}><NameForm /></Section>
+              {locales.length > 1 && <Section title={<Trans>Language</Trans>}><LanguageForm /></Section>}
               <Section id="billing" title={<Trans>Billing details</Trans>} lead={<Trans>They appear on invoices, starting with the next one.</Trans>}><BillingForm /></Section>
             </div>
           )

@@ -5,7 +5,7 @@ import { useFilters } from '../../app/filters'
 import { useFormat } from '../../app/format'
 import { useMay } from '../../app/session'
 import { History, type SeriesQuery } from '../../parts/usage/History'
-import { Button } from '../../ui/Button'
+import { Button, ButtonLink } from '../../ui/Button'
 import { Empty, Skeleton } from '../../ui/Messages'
 import { Page, Section } from '../../ui/Page'
 import { Read } from '../../ui/Read'
@@ -46,7 +46,7 @@ export default function Usage() {
       <PlanTabs />
       <Read query={usage} lines={8}>
         {() => (!settled || !charted || !gauges || !period ? <Skeleton lines={8} />
-          : gauges.length === 0 ? <Empty icon="gauge" title={<Trans>Usage is not limited</Trans>}><Trans>Meters with a limit appear here.</Trans></Empty>
+          : gauges.length === 0 ? <Empty icon="gauge" title={<Trans>Usage is not limited</Trans>} actions={<ButtonLink to="/plan"><Trans>View plans</Trans></ButtonLink>}><Trans>Meters with a limit appear here.</Trans></Empty>
             : <Body gauges={gauges} period={period} onBuy={sells ? () => setAsked('pack') : undefined} />)}
       </Read>
       {gauges && <DownloadUsage gauges={gauges} period={period} open={asked === 'csv'} onClose={close} />}

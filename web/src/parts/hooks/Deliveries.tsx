@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Schema } from '../../api/client'
 import { pageOf, useFilters } from '../../app/filters'
 import { Chips } from '../../ui/Chips'
+import { ClearFilters } from '../../ui/ClearFilters'
 import { Empty } from '../../ui/Messages'
 import { Section } from '../../ui/Page'
 import { Pager } from '../../ui/Pager'
@@ -39,7 +40,7 @@ export function Deliveries({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope
       <Read query={deliveries}>
         {(page) => page.data.length === 0
           ? (
-            <Empty slim icon="hook" title={status || type ? <Trans>No matching deliveries</Trans> : <Trans>No deliveries yet</Trans>}>
+            <Empty slim icon="hook" title={status || type ? <Trans>No matching deliveries</Trans> : <Trans>No deliveries yet</Trans>} actions={(status || type) && <ClearFilters />}>
               {!status && !type && <Trans>Events appear here with every delivery attempt. Send a test event to try it.</Trans>}
             </Empty>
           )

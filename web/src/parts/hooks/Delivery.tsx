@@ -6,7 +6,7 @@ import type { Schema } from '../../api/client'
 import { useFormat } from '../../app/format'
 import { Button } from '../../ui/Button'
 import { Copy, CopyQuiet } from '../../ui/Copy'
-import { useKeys } from '../../ui/keys'
+import { useKeys, useListed } from '../../ui/keys'
 import { Note, Problem } from '../../ui/Messages'
 import { Read } from '../../ui/Read'
 import { Status } from '../../ui/Status'
@@ -126,6 +126,7 @@ function Detail({ of, source, scope, endpointId }: { of: DeliveryDetail; source:
   })
   const send = () => { if (of.status !== 'pending' && !resend.isPending) resend.mutate() }
   useKeys({ r: send })
+  useListed(() => (of.status === 'pending' ? [] : ['resend']))
   const url = of.endpoint?.url ?? of.request?.url
   const to = url?.replace(/^https?:\/\//, '')
   const own = of.tenant === null || scope !== 'platform' ? of.endpoint?.id ?? endpointId : undefined

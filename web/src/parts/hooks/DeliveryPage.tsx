@@ -9,7 +9,7 @@ import { useFormat } from '../../app/format'
 import { ButtonLink } from '../../ui/Button'
 import { Chips } from '../../ui/Chips'
 import { Icon } from '../../ui/Icon'
-import { useKeys } from '../../ui/keys'
+import { useKeys, useListed } from '../../ui/keys'
 import { Empty } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 import { Pager } from '../../ui/Pager'
@@ -97,7 +97,7 @@ function Filters({ scope, endpointId }: { scope: Scope; endpointId?: string }) {
 function Nothing({ filtered, failed, all }: { filtered: boolean; failed: boolean; all: ReactNode }) {
   if (failed) return <Empty slim icon="check" title={<Trans>Every event was delivered</Trans>} actions={all} />
   if (filtered) return <Empty slim icon="hook" title={<Trans>No matching deliveries</Trans>} actions={all} />
-  return <Empty slim icon="hook" title={<Trans>No deliveries yet</Trans>} />
+  return <Empty slim icon="hook" title={<Trans>No deliveries yet</Trans>}><Trans>Events appear here with every delivery attempt.</Trans></Empty>
 }
 
 /**
@@ -132,6 +132,7 @@ export function DeliveryPage({ scope, endpointId, id }: { scope: Scope; endpoint
     void navigate({ to: pathOf(scope), params: ((before: object) => ({ ...before, deliveryId: to.id })) as never, search: ((before: object) => before) as never, resetScroll: false, replace: true })
   }
   useKeys({ j: () => go(1), k: () => go(-1) })
+  useListed(() => (rows.length > 1 ? ['rows'] : []))
   useEffect(() => {
     if (!list.data || ahead.current === 0) return
     const steps = ahead.current

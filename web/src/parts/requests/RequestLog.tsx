@@ -4,8 +4,9 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useFilters } from '../../app/filters'
 import { useFormat } from '../../app/format'
-import { Button } from '../../ui/Button'
+import { Button, ButtonLink } from '../../ui/Button'
 import { Chips } from '../../ui/Chips'
+import { ClearFilters } from '../../ui/ClearFilters'
 import { Icon } from '../../ui/Icon'
 import { Empty, Note } from '../../ui/Messages'
 import { Read } from '../../ui/Read'
@@ -90,8 +91,8 @@ export function RequestLog({ scope }: { scope: Scope }) {
             {sampled && <Note><Trans>There were too many requests to store all of them. Failed requests come first.</Trans></Note>}
             {rows.length === 0
               ? filtered
-                ? <Empty slim icon="terminal" title={<Trans>No requests match these filters</Trans>} />
-                : <Empty icon="terminal" title={<Trans>No requests yet</Trans>}><Trans>Requests with API keys appear here a few seconds later, with their status and the reason of a refusal.</Trans></Empty>
+                ? <Empty slim icon="terminal" title={<Trans>No requests match these filters</Trans>} actions={<ClearFilters />} />
+                : <Empty icon="terminal" title={<Trans>No requests yet</Trans>} actions={<ButtonLink to={platform ? '/platform/developers' : '/developers'}><Trans>Open API keys</Trans></ButtonLink>}><Trans>Requests with API keys appear here a few seconds later, with their status and the reason of a refusal.</Trans></Empty>
               : (
                 <table className={`table cards rows requests ${platform ? 'with-tenant' : ''}`}>
                   <thead>

@@ -7,16 +7,19 @@ export type Whose = 'all' | { tenant: string } | { own: string }
 
 const perPage = 25
 
-async function read(whose: Whose, query: { kind?: Kind; cursor?: string; per_page: number }): Promise<Schema<'TimelinePage'>> {
+/** A period: from a time, inclusive, to a time, exclusive. */
+interface Range { from?: string; to?: string }
+
+async function read(whose: Whose, query: Range & { kind?: Kind; cursor?: string; per_page: number }): Promise<Schema<'TimelinePage'>> {
   if (whose === 'all') return (await api.GET('/api/v1/admin/activity', { params: { query } })).data!
   if ('tenant' in whose) return (await api.GET('/api/v1/admin/tenants/{tenant}/timeline', { params: { path: whose, query } })).data!
   return (await api.GET('/api/v1/tenant/{tenantId}/timeline', { params: { path: { tenantId: whose.own }, query } })).data!
 }
 
 /** A time line, newest first, page by page. */
-export const timelineQuery = (whose: Whose, kind?: Kind, count = perPage) => infiniteQueryOptions({
-  queryKey: ['audit', 'timeline', whose, kind ?? 'all', count],
-  queryFn: ({ pageParam }) => read(whose, { kind, cursor: pageParam || undefined, per_page: count }),
+export const timelineQuery = (whose: Whose, kind?: Kind, count = perPage, range: Range = {}) => infiniteQueryOptions({
+  queryKey: ['audit', 'timeline', whose, kind ?? 'all', count, range],
+  queryFn: ({ pageParam }) => read(whose, { ...range, kind, cursor: pageParam || undefined, per_page: count }),
   initialPageParam: '',
   getNextPageParam: (last) => last.meta.next_cursor ?? undefined,
   select: ({ pages }) => pages.flatMap((page) => page.data as Entry[]),

@@ -47,7 +47,7 @@ export function ProductSection({ of }: { of: Schema<'AdminProduct'> }) {
   return (
     <Section className="sec product" title={<>{name} {!of.is_active && <Status tone="off"><Trans>Off sale</Trans></Status>}</>} end={acts} lead={of.translations[i18n.locale]?.description || of.translations.en?.description}>
       {plans.length === 0
-        ? <Empty slim icon="plan" title={<Trans>No plans yet</Trans>}><Trans>A plan defines the features that customers get, and the price.</Trans></Empty>
+        ? <Empty slim icon="plan" title={<Trans>No plans yet</Trans>} actions={may('plans.create') && <Button look="primary" icon="plus" onClick={() => setAsked('plan')}><Trans>New plan</Trans></Button>}><Trans>A plan defines the features that customers get, and the price.</Trans></Empty>
         : (
           <table className="table mid cards rows plan-list">
             <thead>

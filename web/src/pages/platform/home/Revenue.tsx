@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useFilters } from '../../../app/filters'
 import { useFormat } from '../../../app/format'
+import { ButtonLink } from '../../../ui/Button'
 import { Empty } from '../../../ui/Messages'
 import { Read } from '../../../ui/Read'
 import { Segments } from '../../../ui/Field'
@@ -78,7 +79,7 @@ export function Revenue({ of }: { of: Stats }) {
     return (
       <section className="sec plain" id="mrr">
         <div className="sec-head"><h2><Trans>Monthly recurring revenue</Trans></h2></div>
-        <Empty slim icon="activity" title={<Trans>No recurring revenue yet</Trans>}><Trans>Your monthly revenue and its trend appear here after the first subscription.</Trans></Empty>
+        <Empty slim icon="activity" title={<Trans>No recurring revenue yet</Trans>} actions={<ButtonLink size="s" to="/platform/catalog"><Trans>Open catalog</Trans></ButtonLink>}><Trans>Your monthly revenue and its trend appear here after the first subscription.</Trans></Empty>
       </section>
     )
   }

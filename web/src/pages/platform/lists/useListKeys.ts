@@ -1,8 +1,22 @@
 import { useEffect } from 'react'
+import { useListed, type PageKey } from '../../../ui/keys'
 
 const writes = 'input, textarea, select, [contenteditable]'
 
 const rowsIn = (page: Element) => [...page.querySelectorAll<HTMLElement>('tbody .rowlink')]
+
+const searchIn = (page: Element) => page.querySelector<HTMLInputElement>('.toolbar input[type=search]')
+
+const menuIn = (row: Element) => row.querySelector<HTMLElement>('.acts-cell [aria-haspopup=menu]')
+
+/** Returns the keys that work with the list as it is shown. */
+function keysNow(): PageKey[] {
+  const page = document.getElementById('content')
+  if (!page) return []
+  const rows = rowsIn(page)
+  const keys: [PageKey, boolean][] = [['search', !!searchIn(page)], ['rows', rows.length > 0], ['menu', rows.some((link) => !!menuIn(link.closest('tr')!))]]
+  return keys.flatMap(([key, works]) => (works ? [key] : []))
+}
 
 /** Focuses the row that is a number of steps after the focused one. */
 function step(page: Element, by: number): void {
@@ -16,6 +30,7 @@ function step(page: Element, by: number): void {
  * opens the menu of a row. Enter follows the focused link, as everywhere.
  */
 export function useListKeys(): void {
+  useListed(keysNow)
   useEffect(() => {
     // The steps of the keys that were pressed before the rows were loaded.
     let ahead = 0
@@ -32,7 +47,7 @@ export function useListKeys(): void {
       const page = document.getElementById('content')
       if (!page) return
       if (event.key === '/') {
-        const field = page.querySelector<HTMLInputElement>('.toolbar input[type=search]')
+        const field = searchIn(page)
         if (!field) return
         event.preventDefault()
         return field.focus()
@@ -46,7 +61,7 @@ export function useListKeys(): void {
       const row = event.key === '.' && document.activeElement?.closest('tr')
       if (row && row.querySelector('.rowlink')) {
         event.preventDefault()
-        row.querySelector<HTMLElement>('.acts-cell [aria-haspopup=menu]')?.click()
+        menuIn(row)?.click()
       }
     }
     window.addEventListener('keydown', onKey)

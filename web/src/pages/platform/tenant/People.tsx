@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { Schema } from '../../../api/client'
 import { pageOf, useFilters } from '../../../app/filters'
 import { Button } from '../../../ui/Button'
+import { ClearFilters } from '../../../ui/ClearFilters'
 import { Empty } from '../../../ui/Messages'
 import { Pager } from '../../../ui/Pager'
 import { Read } from '../../../ui/Read'
@@ -48,7 +49,7 @@ export default function People() {
           const matching = all.filter((one) => textOf(one).includes(sought))
           const last = Math.max(1, Math.ceil(matching.length / perPage))
           const page = Math.min(last, pageOf(search))
-          if (matching.length === 0) return <Empty slim icon="team" title={sought ? <Trans>No one matches “{search.search}”</Trans> : <Trans>No members left.</Trans>} />
+          if (matching.length === 0) return <Empty slim icon="team" title={sought ? <Trans>No one matches “{search.search}”</Trans> : <Trans>No members left.</Trans>} actions={sought ? <ClearFilters /> : invite} />
           return (
             <>
               <table className="table mid cards people last">

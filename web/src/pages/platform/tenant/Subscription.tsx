@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { costOf, scheduledOf } from '../../../parts/scheduled'
-import { Button } from '../../../ui/Button'
+import { Button, ButtonLink } from '../../../ui/Button'
 import { Copy } from '../../../ui/Copy'
 import { Empty } from '../../../ui/Messages'
 import { Section } from '../../../ui/Page'
@@ -114,7 +114,7 @@ export default function Subscription() {
     <Read query={subscriptions} lines={8}>
       {(all) => {
         const of = currentOf(all)
-        if (!of) return <Empty slim icon="plan" title={<Trans>No subscription yet</Trans>} />
+        if (!of) return <Empty slim icon="plan" title={<Trans>No subscription yet</Trans>} actions={may('subscriptions.manage') && <ButtonLink to="/platform/tenants/$tenantId/new-subscription" params={{ tenantId: tenant.id }}><Trans>New subscription</Trans></ButtonLink>}><Trans>The tenant buys a plan on its page Plan, or you create a subscription for it.</Trans></Empty>
         return (
           <>
             <p className="t13 back"><Link to="/platform/tenants/$tenantId" params={{ tenantId: tenant.id }}><Trans>Overview</Trans></Link></p>

@@ -1,8 +1,10 @@
 import { Trans } from '@lingui/react/macro'
 import type { CSSProperties, ReactNode } from 'react'
 import { useFormat } from '../../../app/format'
+import { ButtonLink } from '../../../ui/Button'
 import { Empty } from '../../../ui/Messages'
 import { Read } from '../../../ui/Read'
+import { usePlatformMay } from '../may'
 import { MeterStatus } from './LimitList'
 import { lowestOf, stateOf, useLimited, type Limited } from './limits'
 
@@ -31,11 +33,12 @@ function Bar({ of }: { of: Limited }) {
 
 /** The usage of each meter against its lowest limit. */
 export function UsageBars({ id }: { id: string }) {
+  const may = usePlatformMay()
   const { quotas, counted } = useLimited(id)
   return (
     <Read query={quotas} lines={4}>
       {() => (counted.length === 0
-        ? <Empty slim level="h3" icon="gauge" title={<Trans>No meters yet</Trans>} />
+        ? <Empty slim level="h3" icon="gauge" title={<Trans>No meters yet</Trans>} actions={may('meters.manage') && <ButtonLink size="s" to="/platform/meters"><Trans>Open meters</Trans></ButtonLink>}><Trans>Usage of each meter in the plan appears here.</Trans></Empty>
         : <div className="bars narrow">{counted.map((one) => <Bar key={one.code} of={one} />)}</div>)}
     </Read>
   )

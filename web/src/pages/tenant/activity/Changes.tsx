@@ -2,10 +2,12 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { $api, address, type Schema } from '../../../api/client'
 import { pageOf, useFilters } from '../../../app/filters'
 import { useTenant } from '../../../app/session'
+import { DayFields } from '../../../parts/timeline/DayFields'
 import { Events } from '../../../parts/timeline/Events'
 import { momentOf } from '../../../parts/timeline/days'
 import { changeOf } from '../../../parts/timeline/reads'
 import { Button, ButtonAnchor } from '../../../ui/Button'
+import { ClearFilters } from '../../../ui/ClearFilters'
 import { Empty } from '../../../ui/Messages'
 import { Pager } from '../../../ui/Pager'
 import { Read } from '../../../ui/Read'
@@ -39,12 +41,7 @@ export function Changes() {
           <option value="">{t`Anyone`}</option>
           {users.map((user) => <option key={user.id} value={user.id}>{user.name}</option>)}
         </select>
-        <label className="row t13"><span className="faint"><Trans>From</Trans></span>
-          <input className="input dense w-auto" type="date" value={search.from ?? ''} onChange={(event) => filter({ from: event.target.value || undefined })} />
-        </label>
-        <label className="row t13"><span className="faint"><Trans>To</Trans></span>
-          <input className="input dense w-auto" type="date" value={search.to ?? ''} onChange={(event) => filter({ to: event.target.value || undefined })} />
-        </label>
+        <DayFields />
         {filtered && <Button size="s" look="quiet" icon="x" onClick={() => filter({ who: undefined, from: undefined, to: undefined })}><Trans>Clear filters</Trans></Button>}
         <span className="end"><ButtonAnchor size="s" icon="download" href={address(`/api/v1/tenant/${id}/audit-logs?${file}`)} download><Trans>Export CSV</Trans></ButtonAnchor></span>
       </div>
@@ -52,7 +49,7 @@ export function Changes() {
         {({ data, meta }) => data.length > 0
           ? <><Events entries={data.map(told)} name={name} byDay /><Pager meta={meta} /></>
           : (
-              <Empty slim icon="activity" title={filtered ? <Trans>No matching activity</Trans> : <Trans>No activity yet</Trans>}>
+              <Empty slim icon="activity" title={filtered ? <Trans>No matching activity</Trans> : <Trans>No activity yet</Trans>} actions={filtered && <ClearFilters />}>
                 <Trans>Changes to members, roles, the plan, API keys and webhooks appear here.</Trans>
               </Empty>
             )}

@@ -3,7 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { useFilters } from '../../../app/filters'
 import type { Schema } from '../../../api/client'
-import { useMay } from '../../../app/session'
+import { useMay, useSettings } from '../../../app/session'
 import { Segments, Stepper } from '../../../ui/Field'
 import { Empty, Skeleton } from '../../../ui/Messages'
 import { useTeamStats } from '../shared/reads'
@@ -25,6 +25,7 @@ export function Chooser({ plans, subscription, currency, catalog }: {
   const may = useMay()
   const [search, filter] = useFilters()
   const team = useTeamStats()
+  const { app_name } = useSettings()
   const stats = team.data?.data
   const members = Math.max(1, stats?.members ?? 1)
   const [wanted, setWanted] = useState(0)
@@ -38,7 +39,7 @@ export function Chooser({ plans, subscription, currency, catalog }: {
   const quota = chosen?.features.find((one) => one.code === 'team-members' && one.type === 'quota')?.value
   const people = plural(members, { one: 'The team has # member', other: 'The team has # members' })
 
-  if (plans.length === 0) return <Empty icon="plan" title={<Trans>No plans yet</Trans>}><Trans>Plans will appear here as soon as they are available.</Trans></Empty>
+  if (plans.length === 0) return <Empty icon="plan" title={<Trans>No plans yet</Trans>}><Trans>Plans appear here as soon as the {app_name} team offers them.</Trans></Empty>
   // Without the size of the team, the preview would first use a wrong number of seats.
   if (team.isPending) return <Skeleton lines={8} />
   const comparison = (
