@@ -7,7 +7,7 @@ OGEN          := github.com/ogen-go/ogen/cmd/ogen@v1.25.0
 DEADCODE      := golang.org/x/tools/cmd/deadcode@v0.52.0
 
 # The modules next to the service's, so that importing one only adds its own dependencies.
-MODULES       := client tenantrytest examples/go
+MODULES       := client tenantrytest examples/go tools/image
 
 # What only tests call, on purpose: packages of test helpers, the clock that tests set, more
 # instances on one sandbox, the statements whose plans tests check, the plural forms of a language,
@@ -207,8 +207,16 @@ deploy-check: ## Have the tools that deploy/ is for read it, those that are here
 	scripts/check-deploy
 
 .PHONY: release
-release: ## Build what is released into dist/ (ARGS="linux/amd64" for some platforms, SBOM=1 for the list of parts)
+release: ## Build what is released into dist/ (ARGS="linux/amd64" for some platforms; SBOM=1, IMAGE=1, SIGN_KEY=FILE)
 	scripts/release $(ARGS)
+
+.PHONY: image
+image: ## Build the container image into dist/ without a container engine (ARGS="linux/amd64" for one platform)
+	IMAGE=1 scripts/release $(or $(ARGS),linux/amd64 linux/arm64)
+
+.PHONY: image-check
+image-check: ## Check the image of dist/, and run it as its user in an empty root folder (needs root and jq)
+	scripts/check-image
 
 .PHONY: fuzz
 fuzz: ## Give each parser random input (FUZZTIME=1m for each; ARGS=Cookies for some)

@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/oapi-codegen/nullable v1.1.0
-	github.com/tenantry/tenantry v0.0.0
-	github.com/tenantry/tenantry/client v0.0.0
+	github.com/tenantry/tenantry v0.1.0
+	github.com/tenantry/tenantry/client v0.1.0
 )
 
 require (

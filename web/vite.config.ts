@@ -8,7 +8,7 @@ import { firstFiles, groups } from './tools/chunks.ts'
 /** The files to compress in advance. Fonts are already compressed. */
 const compressible = /\.(js|css|html|svg|json)$/
 
-/** Writes x.br and x.gz next to each x, so that nothing is compressed while serving. */
+/** Writes x.br and x.gz next to each x. The program contains these instead of x (embed.go). */
 function sidecars(): Plugin {
   return {
     name: 'sidecars',
@@ -20,7 +20,6 @@ function sidecars(): Plugin {
         for (const [name, file] of Object.entries(bundle)) {
           if (!compressible.test(name)) continue
           const content = Buffer.from(file.type === 'chunk' ? file.code : file.source)
-          if (content.length < 1024) continue
           const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }
           this.emitFile({ type: 'asset', fileName: `${name}.br`, source: brotliCompressSync(content, brotli) })
           this.emitFile({ type: 'asset', fileName: `${name}.gz`, source: gzipSync(content, { level: 9 }) })

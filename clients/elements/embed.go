@@ -1,6 +1,6 @@
 //go:build !no_ui
 
-// Package elements contains the built web components, with compressed copies.
+// Package elements contains the built web components, compressed.
 package elements
 
 import (
@@ -8,13 +8,13 @@ import (
 	"io/fs"
 )
 
-//go:embed dist
+//go:embed dist/*.gz dist/licenses.md
 var dist embed.FS
 
 // Included reports whether the components are part of this program.
 const Included = true
 
-// Files returns the built components.
+// Files returns the built components, compressed with gzip, and their licenses.
 func Files() fs.FS {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {

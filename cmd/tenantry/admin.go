@@ -53,7 +53,7 @@ func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	password, err := c.password(p)
+	password, err := c.password(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 
 // password returns the password from the only source that is set. Without a source it asks in the
 // terminal.
-func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
+func (c *adminCreateCmd) password(ctx context.Context, p *process) (settings.Secret, error) {
 	given := settings.Secret(p.getenv(passwordVariable))
 	sources := 0
 	for _, used := range []bool{given != "", c.PasswordFile != "", c.GeneratePassword} {
@@ -93,16 +93,16 @@ func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 	case !term.IsTerminal(int(p.in.Fd())):
 		return "", &settings.Error{Name: passwordVariable, Reason: "no terminal to prompt for it; set it, or pass --password-file or --generate-password"}
 	}
-	return readNewPassword(p)
+	return readNewPassword(ctx, p)
 }
 
 // readNewPassword reads a password twice from the terminal without echoing it.
-func readNewPassword(p *process) (settings.Secret, error) {
-	first, err := readHidden(p, "Password: ")
+func readNewPassword(ctx context.Context, p *process) (settings.Secret, error) {
+	first, err := readHidden(ctx, p, "Password: ")
 	if err != nil {
 		return "", err
 	}
-	second, err := readHidden(p, "Repeat password: ")
+	second, err := readHidden(ctx, p, "Repeat password: ")
 	if err != nil {
 		return "", err
 	}
@@ -110,14 +110,4 @@ func readNewPassword(p *process) (settings.Secret, error) {
 		return "", &settings.Error{Name: "password", Reason: "the passwords do not match"}
 	}
 	return first, nil
-}
-
-func readHidden(p *process, prompt string) (settings.Secret, error) {
-	_, _ = fmt.Fprint(p.err, prompt)
-	line, err := term.ReadPassword(int(p.in.Fd()))
-	_, _ = fmt.Fprintln(p.err)
-	if err != nil {
-		return "", fmt.Errorf("read the password: %w", err)
-	}
-	return settings.Secret(line), nil
 }

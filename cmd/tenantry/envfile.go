@@ -3,14 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
-
-	"golang.org/x/term"
 
 	"github.com/tenantry/tenantry/internal/settings"
 )
@@ -20,6 +17,14 @@ import (
 type envFile struct {
 	names  []string
 	values map[string]string
+}
+
+// environ returns the settings in the form of os.Environ.
+func (f envFile) environ() (all []string) {
+	for _, name := range f.names {
+		all = append(all, name+"="+f.values[name])
+	}
+	return all
 }
 
 func (f *envFile) set(name, value string) {
@@ -72,42 +77,4 @@ func quoteEnv(value string) string {
 		return value
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", `$`, `\$`).Replace(value) + `"`
-}
-
-// prompt asks a question on standard error and returns the line that was entered, without spaces
-// around it. A secret is not shown if standard input is a terminal.
-func prompt(p *process, text, fallback string, isSecret bool) (string, error) {
-	if fallback != "" {
-		text += " [" + fallback + "]"
-	}
-	if isSecret && term.IsTerminal(int(p.in.Fd())) {
-		line, err := readHidden(p, text+": ")
-		return strings.TrimSpace(line.Reveal()), err
-	}
-	_, _ = fmt.Fprint(p.err, text+": ")
-	line, err := readLine(p.in)
-	if line = strings.TrimSpace(line); line == "" && err == nil {
-		line = fallback
-	}
-	return line, err
-}
-
-// readLine reads a line without reading beyond it, because readHidden reads from the same file. It
-// returns an error at the end of the file.
-func readLine(in io.Reader) (string, error) {
-	var line []byte
-	var one [1]byte
-	for {
-		n, err := in.Read(one[:])
-		switch {
-		case n == 1 && one[0] == '\n', errors.Is(err, io.EOF) && len(line) > 0:
-			return string(line), nil
-		case n == 1:
-			line = append(line, one[0])
-		case errors.Is(err, io.EOF):
-			return "", errors.New("no answer: standard input ended")
-		case err != nil:
-			return "", err
-		}
-	}
 }

@@ -53,7 +53,10 @@ var questions = []question{
 // doctor.
 func (c *initCmd) Run(ctx context.Context, command *kong.Context, p *process) error {
 	file := c.given(command, p)
-	if err := c.ask(file, p); err != nil {
+	if err := c.ask(ctx, file, p); err != nil {
+		return err
+	}
+	if err := c.askLogins(ctx, &file, p); err != nil {
 		return err
 	}
 	if err := file.check(); err != nil {
@@ -63,7 +66,7 @@ func (c *initCmd) Run(ctx context.Context, command *kong.Context, p *process) er
 	if err != nil {
 		return err
 	}
-	if err := c.confirmOverwrite(p); err != nil {
+	if err := c.confirmOverwrite(ctx, p); err != nil {
 		return err
 	}
 	if err := writeEnvFile(c.File, file); err != nil {
@@ -83,7 +86,7 @@ func (c *initCmd) Run(ctx context.Context, command *kong.Context, p *process) er
 	if c.NoDoctor {
 		return nil
 	}
-	logins, err := settings.LoginProviders(p.environ())
+	logins, err := settings.LoginProviders(file.environ())
 	cfg := doctor.Config{Settings: s, SettingsError: err, Unknown: settings.UnknownVariables(p.environ(), variables(command.Model))}
 	return app.Diagnose(ctx, cfg, logins, p.out, false)
 }
@@ -117,7 +120,7 @@ func (c *initCmd) given(command *kong.Context, p *process) envFile {
 
 // ask asks for the settings that are not given. It repeats a question until the answer is valid.
 // With --no-input it returns an error for each missing setting.
-func (c *initCmd) ask(f envFile, p *process) error {
+func (c *initCmd) ask(ctx context.Context, f envFile, p *process) error {
 	var missing []error
 	for _, q := range questions {
 		if f.values[q.name] != "" || f.values[q.name+"_FILE"] != "" {
@@ -127,7 +130,7 @@ func (c *initCmd) ask(f envFile, p *process) error {
 			value := ""
 			if !c.NoInput {
 				var err error
-				if value, err = prompt(p, q.prompt, q.fallback, q.isSecret); err != nil {
+				if value, err = prompt(ctx, p, q.prompt, q.fallback, q.isSecret); err != nil {
 					return fmt.Errorf("%s: %w", q.name, err)
 				}
 			}
@@ -178,7 +181,7 @@ func (c *initCmd) settingsOf(f envFile) (settings.Settings, error) {
 }
 
 // confirmOverwrite asks before it replaces a file.
-func (c *initCmd) confirmOverwrite(p *process) error {
+func (c *initCmd) confirmOverwrite(ctx context.Context, p *process) error {
 	if _, err := os.Stat(c.File); c.Overwrite || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -186,7 +189,7 @@ func (c *initCmd) confirmOverwrite(p *process) error {
 	if c.NoInput {
 		return exists
 	}
-	answer, err := prompt(p, c.File+" exists. Overwrite it? (yes or no)", "no", false)
+	answer, err := prompt(ctx, p, c.File+" exists. Overwrite it? (yes or no)", "no", false)
 	if err != nil {
 		return errors.Join(exists, err)
 	}
@@ -202,7 +205,7 @@ func (c *initCmd) createAdmin(ctx context.Context, s settings.Settings, p *proce
 	admin := commands.AdminParams{Email: c.AdminEmail, Name: c.AdminName, Password: rand.Text()}
 	isMigrated := false
 	for {
-		if err := c.askAdmin(&admin, p); err != nil || admin.Email == "" {
+		if err := c.askAdmin(ctx, &admin, p); err != nil || admin.Email == "" {
 			return err
 		}
 		if !isMigrated {
@@ -226,18 +229,18 @@ func (c *initCmd) createAdmin(ctx context.Context, s settings.Settings, p *proce
 
 // askAdmin asks for the missing details of the first admin. An empty email address means that none
 // is created.
-func (c *initCmd) askAdmin(admin *commands.AdminParams, p *process) (err error) {
+func (c *initCmd) askAdmin(ctx context.Context, admin *commands.AdminParams, p *process) (err error) {
 	if c.NoInput {
 		return nil
 	}
 	if admin.Email == "" {
-		admin.Email, err = prompt(p, "Email address of the first platform admin, or empty for none", "", false)
+		admin.Email, err = prompt(ctx, p, "Email address of the first platform admin, or empty for none", "", false)
 		if err != nil {
 			return fmt.Errorf("--admin-email: %w", err)
 		}
 	}
 	if admin.Email != "" && admin.Name == "" {
-		admin.Name, err = prompt(p, "Name of the admin", "", false)
+		admin.Name, err = prompt(ctx, p, "Name of the admin", "", false)
 		if err != nil {
 			return fmt.Errorf("--admin-name: %w", err)
 		}

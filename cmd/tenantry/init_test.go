@@ -23,7 +23,7 @@ func TestInit(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "tenantry", "init", "--no-doctor")
 			cmd.Dir = folder
 			cmd.Stdin = strings.NewReader(strings.Join([]string{
-				"https://api.example.com", "", dbtest.EmptyURL(t, dialect), "sk_test_1", "whsec_1", "smtp://127.0.0.1:9", "a@b.test",
+				"https://api.example.com", "", dbtest.EmptyURL(t, dialect), "sk_test_1", "whsec_1", "smtp://127.0.0.1:9", "a@b.test", "",
 				"not an address", "Ada", "ada@example.com", "Ada", "",
 			}, "\n"))
 			var prompts strings.Builder

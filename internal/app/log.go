@@ -1,18 +1,21 @@
 package app
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"strings"
+)
 
 // version is the version of a release. Its build sets it (scripts/release).
 var version string
 
-// Version returns the version of a release. For other builds it returns the version that Go
-// recorded, or "dev" if there is none.
+// Version returns the version of a release, such as 0.1.0. For other builds it returns the version
+// that Go recorded, or "dev" if there is none.
 func Version() string {
 	if version != "" {
 		return version
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
+		return strings.TrimPrefix(info.Main.Version, "v")
 	}
 	return "dev"
 }

@@ -39,7 +39,7 @@ func walk(root, extension string, f func(name string, text []byte) error) error 
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && slices.Contains([]string{".git", "node_modules", "data"}, d.Name()):
+		case d.IsDir() && (name == "dist" || slices.Contains([]string{".git", "node_modules", "data"}, d.Name())):
 			return fs.SkipDir
 		case d.IsDir() || path.Ext(name) != extension:
 			return nil

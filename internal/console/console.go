@@ -18,6 +18,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/frontend"
+	"github.com/tenantry/tenantry/internal/packed"
 )
 
 // Paths are the paths of the console's pages. A path with a trailing slash includes all paths below
@@ -49,7 +50,7 @@ type Console struct {
 	config Config
 	page   []byte
 	policy string
-	etags  map[string]string // by file name
+	other  map[string]string // versions of the files outside of assets, by name
 }
 
 // New returns a Console. It returns an error if the files are not a built console.
@@ -66,20 +67,23 @@ func New(c Config) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Console{config: c, page: page, policy: policy(c.Brand.Logo.Address(c.PublicURL)), etags: map[string]string{}}
-	err = fs.WalkDir(c.Files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	s := &Console{config: c, page: page, policy: policy(c.Brand.Logo.Address(c.PublicURL)), other: map[string]string{}}
+	entries, err := fs.ReadDir(c.Files, ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
 		}
-		if s.etags[name] = `"` + path.Base(name) + `"`; strings.HasPrefix(name, assets) {
-			return nil // the name contains a hash of the content
+		content, err := fs.ReadFile(c.Files, e.Name())
+		if err != nil {
+			return nil, err
 		}
-		content, err := fs.ReadFile(c.Files, name)
 		sum := sha256.Sum256(content)
-		s.etags[name] = `"` + hex.EncodeToString(sum[:12]) + `"`
-		return err
-	})
-	return s, err
+		s.other[e.Name()] = hex.EncodeToString(sum[:12])
+	}
+	return s, nil
 }
 
 // fillIndex inserts the properties of this service into the page: base path, product name, accent,
@@ -208,40 +212,15 @@ func isCompressed(name string) bool {
 func (s *Console) file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 	kind, known := kinds[path.Ext(name)]
-	if _, there := s.etags[name]; !there || !known {
+	if !known || !packed.Has(s.config.Files, name) {
 		http.NotFound(w, r)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("Cache-Control", "no-cache")
+	version, lifetime := s.other[name], "no-cache"
 	if strings.HasPrefix(name, assets) {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		version, lifetime = path.Base(name), "public, max-age=31536000, immutable" // the name contains a hash
 	}
-	h.Add("Vary", "Accept-Encoding")
-	for _, by := range []struct{ encoding, ending string }{{"br", ".br"}, {"gzip", ".gz"}} {
-		if _, there := s.etags[name+by.ending]; there && acceptsEncoding(r, by.encoding) {
-			h.Set("Content-Encoding", by.encoding)
-			name += by.ending
-			break
-		}
-	}
-	h.Set("ETag", s.etags[name])
-	content, err := fs.ReadFile(s.config.Files, name)
-	if err != nil {
-		http.NotFound(w, r)
-		return
-	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-}
-
-// acceptsEncoding reports whether the client accepts an encoding.
-func acceptsEncoding(r *http.Request, encoding string) bool {
-	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")
-		if strings.TrimSpace(name) == encoding && strings.ReplaceAll(weight, " ", "") != "q=0" {
-			return true
-		}
-	}
-	return false
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", lifetime)
+	packed.Serve(w, r, s.config.Files, name, version)
 }

@@ -1,7 +1,6 @@
 package i18n
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
-	"golang.org/x/text/language/display"
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
 
@@ -97,16 +95,6 @@ func (f Formatter) Rate(millionths int64) string {
 		sign = "\u00a0%"
 	}
 	return f.Millionths(millionths*100) + sign
-}
-
-// Country returns the name of a country (ISO 3166-1 alpha-2). An unknown code is returned
-// unchanged.
-func (f Formatter) Country(code string) string {
-	region, err := language.ParseRegion(code)
-	if err != nil {
-		return code
-	}
-	return cmp.Or(display.Regions(f.tag).Name(region), code)
 }
 
 // Percent formats a whole percentage.

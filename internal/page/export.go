@@ -93,24 +93,25 @@ func (k *keyed) Scan(dest ...any) error {
 	return k.row.Scan(dest...)
 }
 
-func fetchPart[T any](ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) (T, error)) (items []T, err error) {
+func fetchPart(ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) error) error {
 	list := q.List(sel)
 	rows, err := conn.QueryContext(ctx, list.Text, list.Args...)
 	if err != nil {
-		return nil, fmt.Errorf("page: export: %w", err)
+		return fmt.Errorf("page: export: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err below returns the error
+	found := 0
 	for rows.Next() {
 		row := keyed{row: rows, keys: make([]any, len(q.orders))}
-		item, err := scan(&row)
-		if err != nil {
-			return nil, fmt.Errorf("page: scan: %w", err)
+		if err := scan(&row); err != nil {
+			return fmt.Errorf("page: scan: %w", err)
 		}
-		items, q.export.last = append(items, item), row.keys
+		found++
+		q.export.last = row.keys
 	}
-	q.export.more = len(items) == exportPart
+	q.export.more = found == exportPart
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("page: export: %w", err)
+		return fmt.Errorf("page: export: %w", err)
 	}
-	return items, nil
+	return nil
 }

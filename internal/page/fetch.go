@@ -23,9 +23,21 @@ type Scanner interface {
 func Fetch[T any](
 	ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) (T, error),
 ) (items []T, total int64, err error) {
+	total, err = fetch(ctx, conn, q, sel, func(row Scanner) error {
+		item, err := scan(row)
+		items = append(items, item)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return items, total, nil
+}
+
+// fetch is Fetch with a function that keeps the entries itself.
+func fetch(ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) error) (total int64, err error) {
 	if q.export != nil {
-		items, err = fetchPart(ctx, conn, q, sel, scan)
-		return items, 0, err
+		return 0, fetchPart(ctx, conn, q, sel, scan)
 	}
 	if sel.Count != nil {
 		total, err = sel.Count(ctx)
@@ -34,33 +46,31 @@ func Fetch[T any](
 		err = conn.QueryRowContext(ctx, count.Text, count.Args...).Scan(&total)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("page: count: %w", err)
+		return 0, fmt.Errorf("page: count: %w", err)
 	}
 	if total <= q.offset() {
-		return nil, total, nil
+		return total, nil
 	}
 	list := q.List(sel)
 	rows, err := conn.QueryContext(ctx, list.Text, list.Args...)
 	if err != nil {
-		return nil, 0, fmt.Errorf("page: list: %w", err)
+		return 0, fmt.Errorf("page: list: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err below returns the error
 	var budget Budget
 	for rows.Next() {
 		row := weigher{row: rows}
-		item, err := scan(&row)
-		if err != nil {
-			return nil, 0, fmt.Errorf("page: scan: %w", err)
+		if err := scan(&row); err != nil {
+			return 0, fmt.Errorf("page: scan: %w", err)
 		}
 		if err := budget.Add(row.bytes); err != nil {
-			return nil, 0, err
+			return 0, err
 		}
-		items = append(items, item)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, 0, fmt.Errorf("page: list: %w", err)
+		return 0, fmt.Errorf("page: list: %w", err)
 	}
-	return items, total, nil
+	return total, nil
 }
 
 // FetchByIDs runs a query that ends before a list of IDs ("… WHERE id IN") and scans its rows. ids

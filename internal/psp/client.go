@@ -101,11 +101,22 @@ func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.C
 
 // attempt is call without the conversion of the error.
 func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
-	var zero T
+	var v, zero T
+	err := c.attempt(ctx, op, func(ctx context.Context) (err error) {
+		v, err = f(ctx)
+		return err
+	})
+	if err != nil {
+		return zero, err
+	}
+	return v, nil
+}
+
+func (c *Client) attempt(ctx context.Context, op string, f func(ctx context.Context) error) error {
 	ctx, done := c.observe(ctx, op)
 	if !c.breaker.Allow() {
 		done(outage.String())
-		return zero, breaker.ErrOpen
+		return breaker.ErrOpen
 	}
 	// Release the permit even if f panics.
 	verdict := outage
@@ -116,27 +127,22 @@ func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx contex
 
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	var v T
 	var last error
 	ran := false
 	err := c.retry(limited, func() error {
 		ran = true
 		before := last
-		v, last = f(limited)
+		last = f(limited)
 		if before == nil || !isReplayed(last) {
 			verdict = classifyCall(ctx, last) // a replayed answer contains no new information
 		}
 		return last
 	})
 	if ran {
-		err = last // more specific than the timeout
-	} else {
-		verdict = classifyCall(ctx, err)
+		return last // more specific than the timeout
 	}
-	if err != nil {
-		return zero, err
-	}
-	return v, nil
+	verdict = classifyCall(ctx, err)
+	return err
 }
 
 // retry runs f until it succeeds, its error is permanent, or the retries are used up. It returns the

@@ -42,7 +42,7 @@ func OKMessage[T any](v T, key string) *Data[T] {
 }
 
 func (*Data[T]) describe(registry *shape.Registry, op *operation) {
-	op.describeJSON(bodySchema[Data[T]](registry))
+	op.describeJSON(bodySchema(registry, reflect.TypeFor[Data[T]]()))
 }
 
 func (d *Data[T]) write(w http.ResponseWriter, _ *http.Request, status int) error {
@@ -69,7 +69,7 @@ type Note struct {
 func Message(key string) *Body[Note] { return NewBody(Note{Message: key}) }
 
 func (*Body[T]) describe(registry *shape.Registry, op *operation) {
-	op.describeJSON(bodySchema[Body[T]](registry))
+	op.describeJSON(bodySchema(registry, reflect.TypeFor[Body[T]]()))
 }
 
 // CacheFor lets clients and proxies cache the response, which must not depend on the caller.
@@ -127,8 +127,7 @@ func (b *AcceptedNote) write(w http.ResponseWriter, _ *http.Request, _ int) erro
 }
 
 // bodySchema returns the schema of the body of a response.
-func bodySchema[A any](registry *shape.Registry) *shape.Schema {
-	answer := reflect.TypeFor[A]()
+func bodySchema(registry *shape.Registry, answer reflect.Type) *shape.Schema {
 	body, _ := answer.FieldByName("Body")
 	return registry.Schema(body.Type, answer.Name()+"Body")
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -171,7 +172,7 @@ func publicFor(maxAge time.Duration) string {
 
 func (*CachedAnswer[T]) describe(registry *shape.Registry, op *operation) {
 	headers := []string{"Cache-Control", "ETag", "Vary"}
-	op.describeJSON(bodySchema[Data[T]](registry), headers...)
+	op.describeJSON(bodySchema(registry, reflect.TypeFor[Data[T]]()), headers...)
 	op.describe(http.StatusNotModified, nil, headers...)
 	op.doc.Parameters = append(op.doc.Parameters, &reference.Parameter{
 		Name: "If-None-Match", In: "header", Description: "ETag of the cached response.", Schema: &shape.Schema{Type: shape.TypeString},
@@ -262,7 +263,7 @@ type Listing[T any] struct{ blob Blob }
 
 func (*Listing[T]) describe(registry *shape.Registry, op *operation) {
 	op.doc.List = &page.Spec{}
-	op.describeJSON(bodySchema[Body[page.Part[T]]](registry))
+	op.describeJSON(bodySchema(registry, reflect.TypeFor[Body[page.Part[T]]]()))
 }
 
 func (l *Listing[T]) write(w http.ResponseWriter, r *http.Request, status int) error {

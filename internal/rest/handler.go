@@ -113,34 +113,42 @@ func (op *operation) describe(status int, content reference.Content, headers ...
 // Handle returns a handler for a function. I is a struct with `path`, `query` and `cookie` fields
 // and a Body. O is one of the response types of this package.
 func Handle[I, O any](fn func(context.Context, *I) (*O, error), options ...Option) Handler {
-	if _, ok := any(new(O)).(answer); !ok {
+	result, ok := any(new(O)).(answer)
+	if !ok {
 		panic(reflect.TypeFor[O]().String() + " is not an answer")
 	}
-	return handler[I, O]{fn: fn, options: options}
+	call := func(ctx context.Context, in any) (answer, error) {
+		out, err := fn(ctx, in.(*I))
+		return any(out).(answer), err
+	}
+	return handler{input: reflect.TypeFor[I](), result: result, call: call, options: options}
 }
 
-type handler[I, O any] struct {
-	fn      func(context.Context, *I) (*O, error)
+// handler is not generic, because the compiler would repeat its methods for each route.
+type handler struct {
+	input   reflect.Type
+	result  answer // describes the response
+	call    func(ctx context.Context, in any) (answer, error)
 	options []Option
 }
 
-func (h handler[I, O]) compile(a *API, op *operation) serve {
+func (h handler) compile(a *API, op *operation) serve {
 	for _, option := range h.options {
 		option(op)
 	}
-	op.readInput(a.registry, reflect.TypeFor[I]())
-	any(new(O)).(answer).describe(a.registry, op)
+	op.readInput(a.registry, h.input)
+	h.result.describe(a.registry, op)
 	op.describeCSV()
 	return func(w http.ResponseWriter, r *http.Request) error {
-		in := new(I)
+		in := reflect.New(h.input).Interface()
 		if err := a.bind(op, w, r, in); err != nil {
 			return err
 		}
-		out, err := h.fn(r.Context(), in)
+		out, err := h.call(r.Context(), in)
 		if err != nil {
 			return op.completeFields(r.Context(), in, err)
 		}
-		return any(out).(answer).write(w, r, op.status)
+		return out.write(w, r, op.status)
 	}
 }
 

@@ -2,9 +2,6 @@ package kernel
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
@@ -111,38 +108,9 @@ func readCursor(p *form.Params) cursor {
 // Page returns one page of objects, newest first. It reads the parameters that all lists share and
 // then calls CheckUnread.
 func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
-	f.created(c.Params)
-	at := readCursor(c.Params)
-	if err := c.Params.CheckUnread(); err != nil {
-		return nil, err
-	}
-	order := "DESC"
-	switch {
-	case at.after != "":
-		seq, err := k.seq(ctx, c.Q, at.after, "starting_after")
-		if err != nil {
-			return nil, err
-		}
-		f.AddCondition(`seq < ?`, seq)
-	case at.before != "":
-		seq, err := k.seq(ctx, c.Q, at.before, "ending_before")
-		if err != nil {
-			return nil, err
-		}
-		f.AddCondition(`seq > ?`, seq)
-		order = "ASC" // nearest to the cursor first; reversed below
-	}
-	query := `SELECT doc FROM stripe_objects WHERE kind = ?` + f.sql + ` ORDER BY seq ` + order + ` LIMIT ?`
-	found, err := docs(ctx, c.Q, query, append(append([]any{k.Name}, f.args...), at.limit+1)...)
+	found, more, err := kind(k).page(ctx, c, f)
 	if err != nil {
-		return nil, fmt.Errorf("list %ss: %w", k.Name, err)
-	}
-	more := int64(len(found)) > at.limit
-	if more {
-		found = found[:at.limit]
-	}
-	if order == "ASC" {
-		slices.Reverse(found)
+		return nil, err
 	}
 	data, err := k.decodeAll(found)
 	if err != nil {
@@ -151,16 +119,6 @@ func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
 	page := form.NewList(k.Path, data)
 	page.HasMore = more
 	return page, nil
-}
-
-// seq returns the position of an object in creation order.
-func (k Kind[T]) seq(ctx context.Context, q Querier, id, param string) (int64, error) {
-	var seq int64
-	err := q.QueryRowContext(ctx, `SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&seq)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, form.NewMissing(k.Label, id, param)
-	}
-	return seq, err
 }
 
 // SlicePage returns one page of objects that are nested in another object, in their own order.

@@ -9,20 +9,11 @@ import (
 // stripe_objects, newest first. If before is not empty, it returns only objects older than the
 // object with that id. more reports whether there are older objects.
 func (k Kind[T]) FindNewest(ctx context.Context, q Querier, limit int, before, condition string, args ...any) (found []*T, more bool, err error) {
-	query := `SELECT doc FROM stripe_objects WHERE kind = ? AND ` + condition
-	args = append([]any{k.Name}, args...)
-	if before != "" {
-		query += ` AND seq < (SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?)`
-		args = append(args, k.Name, before)
-	}
-	read, err := docs(ctx, q, query+` ORDER BY seq DESC LIMIT ?`, append(args, limit+1)...)
+	docs, more, err := kind(k).findNewest(ctx, q, limit, before, condition, args...)
 	if err != nil {
-		return nil, false, fmt.Errorf("read %ss: %w", k.Name, err)
+		return nil, false, err
 	}
-	if more = len(read) > limit; more {
-		read = read[:limit]
-	}
-	found, err = k.decodeAll(read)
+	found, err = k.decodeAll(docs)
 	return found, more, err
 }
 

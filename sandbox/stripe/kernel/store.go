@@ -91,15 +91,11 @@ func (k Kind[T]) Start(now int64) Header {
 
 // Find returns the object with the id. It returns ErrNotFound if the object does not exist.
 func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
-	var doc []byte
-	err := q.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&doc)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrNotFound
+	o := new(T)
+	if err := kind(k).find(ctx, q, id, o); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s %s: %w", k.Name, id, err)
-	}
-	return k.decode(doc)
+	return o, nil
 }
 
 // Get returns the object with the id. If it does not exist, Get returns an error for the parameter
@@ -115,31 +111,27 @@ func (k Kind[T]) Get(ctx context.Context, q Querier, id, param string) (*T, erro
 // FindWhere returns the objects that match an SQL condition on the columns of stripe_objects,
 // oldest first.
 func (k Kind[T]) FindWhere(ctx context.Context, q Querier, condition string, args ...any) ([]*T, error) {
-	docs, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND `+condition+` ORDER BY seq`, append([]any{k.Name}, args...)...)
+	docs, err := kind(k).findWhere(ctx, q, condition, args...)
 	if err != nil {
-		return nil, fmt.Errorf("read %ss: %w", k.Name, err)
+		return nil, err
 	}
 	return k.decodeAll(docs)
 }
 
 func (k Kind[T]) decodeAll(docs [][]byte) ([]*T, error) {
-	all := make([]*T, 0, len(docs))
-	for _, doc := range docs {
-		o, err := k.decode(doc)
-		if err != nil {
+	all := make([]*T, len(docs))
+	for i, doc := range docs {
+		all[i] = new(T)
+		if err := kind(k).decode(doc, all[i]); err != nil {
 			return nil, err
 		}
-		all = append(all, o)
 	}
 	return all, nil
 }
 
-func (k Kind[T]) decode(doc []byte) (*T, error) {
-	o := new(T)
-	if err := json.Unmarshal(doc, o); err != nil {
-		return nil, fmt.Errorf("decode %s: %w", k.Name, err)
-	}
-	return o, nil
+// Remove deletes the object with the id.
+func (k Kind[T]) Remove(ctx context.Context, q Querier, id string) error {
+	return kind(k).remove(ctx, q, id)
 }
 
 // Put stores a new or changed object without an event.
@@ -154,14 +146,6 @@ func Put(ctx context.Context, q Querier, o Object) error {
 		ON CONFLICT (kind, id) DO UPDATE SET doc = excluded.doc`, h.Object, h.ID, h.Created, string(doc))
 	if err != nil {
 		return fmt.Errorf("store %s %s: %w", h.Object, h.ID, err)
-	}
-	return nil
-}
-
-// Remove deletes the object with the id.
-func (k Kind[T]) Remove(ctx context.Context, q Querier, id string) error {
-	if _, err := q.ExecContext(ctx, `DELETE FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id); err != nil {
-		return fmt.Errorf("remove %s %s: %w", k.Name, id, err)
 	}
 	return nil
 }
