@@ -35,7 +35,7 @@ test: ## Run all tests
 	go test ./...
 
 .PHONY: bare
-bare: ## Run all tests as on a machine with Go, git and coreutils alone (ARGS="./internal/app")
+bare: ## Run all tests as on a machine with only Go, git and coreutils (ARGS="./internal/app")
 	scripts/bare $(ARGS)
 
 .PHONY: race
@@ -57,7 +57,7 @@ check-cache: ## Run all tests and compare each cached value with the database (A
 	go run ./internal/testkit/dbtest/shared go test -ldflags="$(CHECK_CACHE)" -timeout 30m $(or $(ARGS),./...)
 
 .PHONY: bench
-bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 64'", see tools/bench/README.md)
+bench: ## Measure the performance of the service and the machine (ARGS="--only 'record 64'", see tools/bench/README.md)
 	go run ./tools/bench $(ARGS)
 
 .PHONY: scale
@@ -65,20 +65,20 @@ scale: ## Measure every route on databases of 1, 100 and 20,000 tenants (ARGS="-
 	go run ./tools/bench scale $(ARGS)
 
 .PHONY: chaos
-chaos: ## Break what the service stands on while it works, and count what is lost (ARGS="--only killed", see tools/chaos/README.md)
+chaos: ## Kill and disconnect the service's dependencies under load, and count lost operations (ARGS="--only killed", see tools/chaos/README.md)
 	go run ./tools/chaos $(ARGS)
 
 .PHONY: prove
-prove: ## Run all tests in their long form, which repeats more
+prove: ## Run all tests with more repetitions
 	TENANTRY_TEST_LONG=1 go test -timeout 90m ./...
 
 .PHONY: tidy
-tidy: ## Fail when a go.mod or go.sum is not what the code needs
+tidy: ## Fail if a go.mod or go.sum is not tidy
 	go mod tidy -diff
 	@for module in $(MODULES); do (cd $$module && go mod tidy -diff) || { echo "$$module: run make tidy-modules"; exit 1; }; done
 
 .PHONY: tidy-modules
-tidy-modules: ## Write go.mod and go.sum of the other modules anew, after a change of the service's
+tidy-modules: ## Update go.mod and go.sum of the other modules after a change of the service's
 	@for module in $(MODULES); do (cd $$module && go mod tidy) || exit 1; done
 
 .PHONY: modules
@@ -87,34 +87,34 @@ modules: ## Vet and test the Go client, the testing kit and the example
 	cd client && GOOS=windows go vet . ./api ./webhook && GOOS=windows go build ./... && go test -race ./...
 
 .PHONY: deadcode
-deadcode: ## Fail when there is code that the programs never reach
+deadcode: ## Fail if there is unreachable code
 	@found=$$(go run $(DEADCODE) ./...) || exit 1; \
 	! grep -vE '$(ONLY_TESTS)' <<<"$$found"
 
 .PHONY: house
-house: ## Print lines per package; fail where a package, file or function is too long
+house: ## Print lines per package; fail if a package, file or function is too long
 	go run ./internal/arch/house
 
 .PHONY: words
-words: ## Count phrases that make English hard to read; fail where there are more than before
+words: ## Count phrases that make English hard to read; fail if a count differs from the baseline
 	go run ./tools/words
 	scripts/check-subjects
 
 .PHONY: setup
-setup: ## Install the hook that checks the subjects of commits
+setup: ## Install the Git hook that checks commit subjects
 	git config core.hooksPath scripts/hooks
 
 .PHONY: generate
-generate: ## Write the query code (sqlc), deploy/citus, api/openapi.yaml, docs/errors.md, the sandbox's coverage and the Go client anew
+generate: ## Generate the query code (sqlc), deploy/citus, api/openapi.yaml, docs/errors.md, the sandbox's coverage and the Go client
 	go run $(SQLC) generate
 	TENANTRY_UPDATE=1 go test ./internal/sqldb/distribution -run TestScriptIsCurrent -count=1
 	TENANTRY_UPDATE=1 go test ./internal/app -run "TestExamples" -count=1
 	TENANTRY_UPDATE=1 go test ./internal/app -run "TestOpenAPIFile|TestErrorsPage" -count=1
-	TENANTRY_UPDATE=1 go test ./sandbox/stripe -run TestCoverageIsToldRight -count=1
+	TENANTRY_UPDATE=1 go test ./sandbox/stripe -run TestCoverageIsAccurate -count=1
 	$(MAKE) client
 
 .PHONY: client
-client: ## Write client/api/api.gen.go from api/openapi.yaml, and the list of operations in client/operations.go
+client: ## Generate client/api/api.gen.go and client/operations.go from api/openapi.yaml
 	cd client/api && go run $(OAPI_CODEGEN) -config generate.yaml ../../api/openapi.yaml
 	cd client && TENANTRY_UPDATE=1 go test -run TestOperationsAreDocumented -count=1 .
 
@@ -124,16 +124,16 @@ console: ## Build the web console into web/dist, which is committed (needs npm)
 	cd web && npm run --silent api && npm run --silent check && npm run --silent build -- --logLevel warn && npm run --silent sizes
 
 .PHONY: console-check
-console-check: console ## Build the console and fail when that is not what is committed
+console-check: console ## Build the console and fail if web/dist is out of date
 	@test -z "$$(git status --porcelain web)" || { git status --short web; echo "web/dist is not what the source gives: run make console and commit it"; exit 1; }
 
 .PHONY: console-stories
-console-stories: ## Run the console's stories in Chromium against the sandbox (needs npm and chromium)
+console-stories: ## Run the end-to-end tests of the console in Chromium against the sandbox (needs npm and chromium)
 	go build -o bin/tenantry ./cmd/tenantry
 	cd web && TENANTRY_BIN=$(CURDIR)/bin/tenantry npm run --silent stories
 
 .PHONY: page-stories
-page-stories: console ## Run the stories of the guides and the web components in Chromium (needs npm and chromium)
+page-stories: console ## Run the end-to-end tests of the guides and the web components in Chromium (needs npm and chromium)
 	go build -o bin/tenantry ./cmd/tenantry
 	cd web && TENANTRY_BIN=$(CURDIR)/bin/tenantry npm run --silent pages
 
@@ -154,7 +154,7 @@ clients-check: clients ## Check and test the TypeScript packages (needs npm and 
 	go test -vet=off -run TypeScript ./internal/guides/apidoc
 
 .PHONY: examples-next
-examples-next: clients ## Build the example of Next.js and go through its story (needs npm and chromium)
+examples-next: clients ## Build the Next.js example and run its end-to-end test (needs npm and chromium)
 	cd examples/nextjs && npm ci --silent --ignore-scripts && npm run --silent build
 	$(PROGRAM) && cd examples/nextjs && npm test --silent
 
@@ -164,20 +164,20 @@ elements: ## Build the web components into clients/elements/dist, which is commi
 	cd clients/elements && npm run --silent api && npm run --silent check && npm run --silent build
 
 .PHONY: elements-check
-elements-check: elements ## Build the web components and fail when one is too large or not what is committed
+elements-check: elements ## Build the web components and fail if one is too large or out of date
 	@test -z "$$(git status --porcelain clients/elements)" || { git status --short clients/elements; echo "clients/elements/dist is not what the source gives: run make elements and commit it"; exit 1; }
 
 .PHONY: openapi-lint
-openapi-lint: ## Lint api/openapi.yaml, and fail on what breaks clients of the last release (needs npm)
+openapi-lint: ## Lint api/openapi.yaml and fail on changes that break clients of the last release (needs npm)
 	cd api/lint && npm ci --silent --ignore-scripts --no-audit --no-fund && npm run --silent lint
 	go run $(OASDIFF) breaking --fail-on ERR api/released.yaml api/openapi.yaml
 
 .PHONY: api-generators
-api-generators: ## Generate clients from api/openapi.yaml with oapi-codegen, ogen and orval, without options (needs npm)
+api-generators: ## Generate clients from api/openapi.yaml with the default options of oapi-codegen, ogen and orval (needs npm)
 	OAPI_CODEGEN=$(OAPI_CODEGEN) OGEN=$(OGEN) scripts/generators
 
 .PHONY: generated
-generated: ## Fail when the generated code (queries, the Go client) is not what is committed
+generated: ## Fail if generated code (queries, the Go client) is out of date
 	go run $(SQLC) diff
 	@$(MAKE) --silent client && git diff --exit-code --stat client || { echo "client/api is not what api/openapi.yaml gives: run make client"; exit 1; }
 
@@ -191,23 +191,23 @@ fmt: ## Format the Go code
 	go run $(GOLANGCI_LINT) fmt
 
 .PHONY: vuln
-vuln: ## Look for known vulnerabilities (needs the Go vulnerability database)
+vuln: ## Check for known vulnerabilities (needs the Go vulnerability database)
 	go run $(GOVULNCHECK) ./...
 
 .PHONY: notice
-notice: ## Write NOTICE, the licences of the modules in the program, anew
+notice: ## Generate NOTICE, the licenses of the modules in the program
 	@text=$$(go run ./internal/arch/notice) && printf '%s\n' "$$text" > NOTICE
 
 .PHONY: notice-check
-notice-check: ## Fail when NOTICE is not what the program contains
+notice-check: ## Fail if NOTICE is out of date
 	go test ./internal/arch/notice
 
 .PHONY: deploy-check
-deploy-check: ## Have the tools that deploy/ is for read it, those that are here
+deploy-check: ## Validate the files in deploy/ with the tools that are installed
 	scripts/check-deploy
 
 .PHONY: release
-release: ## Build what is released into dist/ (ARGS="linux/amd64" for some platforms; SBOM=1, IMAGE=1, SIGN_KEY=FILE)
+release: ## Build a release into dist/ (ARGS="linux/amd64" for some platforms; SBOM=1, IMAGE=1, SIGN_KEY=FILE)
 	scripts/release $(ARGS)
 
 .PHONY: image
@@ -219,11 +219,11 @@ image-check: ## Check the image of dist/, and run it as its user in an empty roo
 	scripts/check-image
 
 .PHONY: fuzz
-fuzz: ## Give each parser random input (FUZZTIME=1m for each; ARGS=Cookies for some)
+fuzz: ## Run the fuzz tests of all parsers (FUZZTIME=1m for each; ARGS=Cookies for some)
 	scripts/fuzz $(ARGS)
 
 .PHONY: release-check
-release-check: ## Run everything that a release must pass (needs the vulnerability database)
+release-check: ## Run all checks that a release must pass (needs the vulnerability database)
 	scripts/release-check
 
 .PHONY: ci
@@ -231,5 +231,5 @@ ci: ## Run the checks that a change must pass
 	bash .ci/run
 
 .PHONY: nightly
-nightly: ## Run the checks that take too long for a change, about two hours
+nightly: ## Run the checks that are too slow for every change, about two hours
 	scripts/nightly

@@ -1,4 +1,4 @@
-// Package tenantry has the texts that the program carries: the guides and what they lead to.
+// Package tenantry has the texts that the program carries: the guides and the files that they link to.
 package tenantry
 
 import "embed"

@@ -204,7 +204,7 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"", "billing.example.com", "ftp://x", "https://x/api/v1", "https://x/api/v1/", "https://u:p@x", "https://x?a=b", "http://%"} {
 		if _, err := client.New(base); err == nil {
-			t.Errorf("the base URL %q is taken", base)
+			t.Errorf("base URL %q is accepted", base)
 		}
 	}
 	for name, option := range map[string]client.Option{
@@ -212,7 +212,7 @@ func TestNewRefuses(t *testing.T) {
 		"store": client.WithTokenStore(nil), "attempts": client.WithAttempts(0), "http": client.WithHTTPClient(nil),
 	} {
 		if _, err := client.New("https://x", option); err == nil {
-			t.Errorf("an empty %s is taken", name)
+			t.Errorf("an empty %s is accepted", name)
 		}
 	}
 }
@@ -228,13 +228,13 @@ func TestError(t *testing.T) {
 	wrapped := fmt.Errorf("while shopping: %w", err)
 	e, is := errors.AsType[*client.Error](wrapped)
 	if !is || e.Status != 422 || e.RequestID != "r1" || e.Message != "Invalid." || len(e.Fields["a"]) != 2 {
-		t.Fatalf("it is %#v", e)
+		t.Fatalf("got %#v", e)
 	}
 	if got := e.Error(); got != "tenantry: 422 billing_not_ready: Invalid.; a: A. C.; b: B." {
-		t.Errorf("it reads %q", got)
+		t.Errorf("got %q", got)
 	}
 	if !errors.Is(wrapped, client.ErrBillingNotReady) || errors.Is(wrapped, client.ErrQuotaExceeded) || errors.Is(wrapped, client.Code("")) {
-		t.Error("errors.Is does not tell codes apart")
+		t.Error("errors.Is does not distinguish the codes")
 	}
 	var more struct {
 		Missing []string `json:"missing_fields"`

@@ -134,7 +134,7 @@ func TestRefreshSurvivesItsCaller(t *testing.T) {
 	<-s.arrived
 	cancel()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Errorf("who gave up got %v", err)
+		t.Errorf("canceled caller got %v", err)
 	}
 	close(s.slow)
 	if _, err := c.ListCurrencies(t.Context()); err != nil || s.refreshes != 1 {
@@ -158,7 +158,7 @@ func TestLoginAfterRefresh(t *testing.T) {
 	s = &tokens{access: "a", refresh: "r"}
 	c = s.start(t, client.WithTokens(client.Tokens{Access: "old", Refresh: "ended"}))
 	if _, err := c.ListCurrencies(t.Context()); !errors.Is(err, client.ErrInvalidRefreshToken) {
-		t.Errorf("without a password it is %v", err)
+		t.Errorf("without a password: got %v", err)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestStoreThatFails(t *testing.T) {
 	s := &tokens{access: "new", refresh: "r", stored: client.Tokens{Access: "old", Refresh: "r"}, failing: errors.New("disk")}
 	c := s.start(t, client.WithTokenStore(s))
 	if _, err := c.ListCurrencies(t.Context()); err == nil || !strings.Contains(err.Error(), "disk") {
-		t.Errorf("it is %v", err)
+		t.Errorf("got %v", err)
 	}
 	s.mu.Lock()
 	s.failing = nil

@@ -66,6 +66,6 @@ func TestOperationsAreDocumented(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(operationsFile); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is not what api/api.gen.go gives: run make client (%v)", operationsFile, err)
+		t.Errorf("%s is out of date: run make client (%v)", operationsFile, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // The dashboard's form moves the clock and redirects to the referring page, but never to another
 // site.
-func TestTheClockOfTheProviderAlone(t *testing.T) {
+func TestStandaloneProviderClock(t *testing.T) {
 	t.Parallel()
 	w := world(t)
 	handler := w.ProviderHandler(provider, "pay.example.test")
@@ -31,7 +31,7 @@ func TestTheClockOfTheProviderAlone(t *testing.T) {
 		handler.ServeHTTP(got, r)
 		moved := w.Clock().Now().Sub(before)
 		if got.Code != c.status || got.Header().Get("Location") != c.back || (moved == 24*time.Hour) != (c.status == 303) {
-			t.Errorf("%s at %s answers %d to %q and moves by %s", c.body, c.host, got.Code, got.Header().Get("Location"), moved)
+			t.Errorf("%s at %s returns %d for %q and moves by %s", c.body, c.host, got.Code, got.Header().Get("Location"), moved)
 		}
 	}
 	for path, want := range map[string]string{"/v1/customers": "provider /v1/customers", "/v2/core/events/evt_1": "provider /v2/core/events/evt_1", "/sandbox/dashboard": "provider /sandbox/dashboard"} {

@@ -16,7 +16,7 @@ func TestElements(t *testing.T) {
 		t.Errorf("without components: %d", rec.Code)
 	}
 	if page := request(without, "GET", "/sandbox", "").Body.String(); strings.Contains(page, "/sandbox/elements") {
-		t.Error("the first page leads to components that are not there")
+		t.Error("first page links to missing components")
 	}
 	w := world(t)
 	w.Show(Access{Elements: true})

@@ -134,8 +134,8 @@ func TestAPublicClientSubscribes(t *testing.T) {
 	}
 }
 
-// TestAPublicClientPages paginates a list in both directions.
-func TestAPublicClientPages(t *testing.T) {
+// TestAPublicClientPaginates paginates a list in both directions.
+func TestAPublicClientPaginates(t *testing.T) {
 	t.Parallel()
 	_, c := alone(t)
 	var made []string
@@ -157,8 +157,8 @@ func TestAPublicClientPages(t *testing.T) {
 	}
 }
 
-// TestAPublicClientRepeats sends a request twice with the same idempotency key.
-func TestAPublicClientRepeats(t *testing.T) {
+// TestAPublicClientRetries sends a request twice with the same idempotency key.
+func TestAPublicClientRetries(t *testing.T) {
 	t.Parallel()
 	_, c := alone(t)
 	create := func(email string) (*api.Customer, error) {
@@ -176,9 +176,9 @@ func TestAPublicClientRepeats(t *testing.T) {
 	}
 }
 
-// TestAPublicClientIsTold creates a webhook endpoint, receives events and verifies them with the
+// TestAPublicClientReceivesEvents creates a webhook endpoint, receives events and verifies them with the
 // official library.
-func TestAPublicClientIsTold(t *testing.T) {
+func TestAPublicClientReceivesEvents(t *testing.T) {
 	t.Parallel()
 	_, c := alone(t)
 	type received struct {
@@ -199,13 +199,13 @@ func TestAPublicClientIsTold(t *testing.T) {
 	case r := <-events:
 		e, err := api.ConstructEvent(r.body, r.header, endpoint.Secret)
 		if err != nil || e.Type != api.EventTypeInvoicePaid || e.Data.Object["id"] != sub.LatestInvoice.ID {
-			t.Errorf("told %s about %v (%v)", e.Type, e.Data, err)
+			t.Errorf("got event %s with %v (%v)", e.Type, e.Data, err)
 		}
 		if _, err := api.ConstructEvent(r.body, r.header, "whsec_other"); err == nil {
-			t.Error("another secret fits, too")
+			t.Error("another secret is accepted as well")
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("no event comes")
+		t.Fatal("no event received")
 	}
 }
 
@@ -235,8 +235,8 @@ func TestAPublicClientMeters(t *testing.T) {
 	}
 }
 
-// TestAPublicClientMissesThings uses unsupported features, which return an error.
-func TestAPublicClientMissesThings(t *testing.T) {
+// TestAPublicClientGetsErrors uses unsupported features, which return an error.
+func TestAPublicClientGetsErrors(t *testing.T) {
 	t.Parallel()
 	url, c := alone(t)
 	ctx := t.Context()
@@ -268,14 +268,14 @@ func TestAPublicClientMissesThings(t *testing.T) {
 		}
 		answer.Body.Close()
 		if warned := answer.Header.Get("Sandbox-Warning") != ""; answer.StatusCode != http.StatusOK || warned != (version != "") {
-			t.Errorf("%s in version %q answers %d, warned %v", path, version, answer.StatusCode, warned)
+			t.Errorf("%s in version %q returns %d, warned %v", path, version, answer.StatusCode, warned)
 		}
 	}
 }
 
-// TestThePagesOfTheProviderAlone checks that other sites cannot access the pages but can access the
+// TestStandaloneProviderPages checks that other sites cannot access the pages but can access the
 // API.
-func TestThePagesOfTheProviderAlone(t *testing.T) {
+func TestStandaloneProviderPages(t *testing.T) {
 	t.Parallel()
 	url, c := alone(t)
 	subscribe(t, c, sell(t, c, 1500), &api.CustomerCreateParams{Name: api.String("<script>alert(1)</script>")})
@@ -303,19 +303,19 @@ func TestThePagesOfTheProviderAlone(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/": 302, "/sandbox": 302, "/sandbox/dashboard": 200, "/sandbox/dashboard/customers": 200, "/sandbox/clock": 200, "/sandbox/chaos": 200, "/nothing": 404} {
 		if status, body := ask(http.MethodGet, path, ""); status != want || strings.Contains(body, "<script>") {
-			t.Errorf("%s answers %d", path, status)
+			t.Errorf("%s returns %d", path, status)
 		}
 	}
 	if _, body := ask(http.MethodGet, "/sandbox/dashboard", ""); !strings.Contains(body, "stripe.NewClient(&#34;"+flowKey) || !strings.Contains(body, "port: ") {
 		t.Errorf("the overview shows no clients: %s", body)
 	}
 	if status, _ := ask(http.MethodGet, "/sandbox/dashboard", "evil.example.test"); status != http.StatusMisdirectedRequest {
-		t.Errorf("under another name it answers %d", status)
+		t.Errorf("under another name: status %d", status)
 	}
 	if status, _ := ask(http.MethodPost, "/sandbox/dashboard/events/evt_x/resend", "", "Sec-Fetch-Site", "cross-site"); status != http.StatusForbidden {
-		t.Errorf("from another site it answers %d", status)
+		t.Errorf("from another site: status %d", status)
 	}
 	if status, _ := ask(http.MethodGet, "/v1/account", "stripe.internal.test"); status != http.StatusUnauthorized {
-		t.Errorf("the API without a key answers %d", status)
+		t.Errorf("the API without a key returns %d", status)
 	}
 }

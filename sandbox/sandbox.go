@@ -1,7 +1,7 @@
 // Package sandbox replaces the outside world for tenantry dev. It has an adjustable clock, a
 // mailbox and a start page. The payment provider is in package stripe, the identity provider in
 // package idp. They all store their state in one SQLite file, separate from the service's database,
-// and survive a restart (rules: sandbox#what-it-is-for).
+// and survive a restart (rules: sandbox#purpose).
 package sandbox
 
 import (

@@ -126,10 +126,10 @@ func TestMovesThatAreRefused(t *testing.T) {
 		}
 	}
 	if rec := request(w, "POST", "/sandbox/clock", "{}", "Content-Type", "text/plain"); rec.Code != http.StatusUnsupportedMediaType {
-		t.Errorf("a body that is no JSON: %d", rec.Code)
+		t.Errorf("body in plain text: status = %d, want 415", rec.Code)
 	}
 	if rec := request(w, "POST", "/sandbox/clock", "{}", "Content-Type", ""); rec.Code != http.StatusUnprocessableEntity {
-		t.Errorf("a body that does not say what it is: %d", rec.Code)
+		t.Errorf("body without a type: status = %d, want 422", rec.Code)
 	}
 	if got := w.Clock().Now(); !got.Equal(start) {
 		t.Errorf("the clock moved to %v", got)
@@ -147,12 +147,12 @@ func TestTheClockStaysAheadAcrossRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := openAt(t, path).Clock().Now(), start.Add(1440*time.Hour); !got.Equal(want) {
-		t.Errorf("after a restart it is %v, want %v", got, want)
+		t.Errorf("after a restart: got %v, want %v", got, want)
 	}
 }
 
 // The offset is stored before listeners are called. If storing fails, the clock does not move.
-func TestAMoveIsKeptBeforeItTakesEffect(t *testing.T) {
+func TestClockOffsetIsStoredBeforeListeners(t *testing.T) {
 	t.Parallel()
 	w := world(t)
 	var heard []time.Time
@@ -172,7 +172,7 @@ func TestAMoveIsKeptBeforeItTakesEffect(t *testing.T) {
 		t.Errorf("a move that cannot be kept: %d %s", rec.Code, rec.Body)
 	}
 	if got := w.Clock().Offset(); got != time.Hour || len(heard) != 1 {
-		t.Errorf("the clock is %v ahead, listeners were told %d times", got, len(heard))
+		t.Errorf("clock is %v ahead, listeners were called %d times", got, len(heard))
 	}
 }
 
@@ -188,7 +188,7 @@ func TestIndex(t *testing.T) {
 		"1 March 2026, 12:00:00",
 	} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %s", want)
+			t.Errorf("page does not contain %s", want)
 		}
 	}
 	if csp := rec.Header().Get("Content-Security-Policy"); rec.Code != http.StatusOK || csp != theme.Policy("'self'") {
@@ -231,7 +231,7 @@ func TestTheClocksPage(t *testing.T) {
 		"This is the machine’s time.", `aria-current="page"`,
 	} {
 		if !strings.Contains(rec.Body.String(), want) {
-			t.Errorf("the page has no %s\n%s", want, rec.Body)
+			t.Errorf("page does not contain %s\n%s", want, rec.Body)
 		}
 	}
 	if rec.Header().Get("Vary") != "Accept" || rec.Header().Get("Content-Security-Policy") != theme.Policy("'self'") {
@@ -244,7 +244,7 @@ func TestTheClocksPage(t *testing.T) {
 	}
 	request(w, "POST", "/sandbox/clock", "advance=1mo", form...)
 	if now := w.Clock().Now(); !now.Equal(start.Add(time.Hour).AddDate(0, 1, 0)) {
-		t.Errorf("a month later it is %v", now)
+		t.Errorf("a month later: got %v", now)
 	}
 	rec = request(w, "POST", "/sandbox/clock", "to=2026-03-01T13:00:00Z", form...)
 	if rec.Code != http.StatusUnprocessableEntity || !strings.Contains(rec.Body.String(), `role="alert">“to” must be in the future`) {
@@ -281,7 +281,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-func TestNamesThatTheSandboxIsReachedUnder(t *testing.T) {
+func TestAllowedHostNames(t *testing.T) {
 	t.Parallel()
 	w := world(t)
 	for host, want := range map[string]int{
@@ -356,6 +356,6 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(t.Context(), broken); err == nil {
-		t.Error("a file that is no database opens")
+		t.Error("Open accepted a file that is not a database")
 	}
 }

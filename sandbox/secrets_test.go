@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSecretsAreKept checks that only the first value of a secret is stored.
-func TestSecretsAreKept(t *testing.T) {
+// TestFirstSecretIsStored checks that only the first value of a secret is stored.
+func TestFirstSecretIsStored(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sandbox.db")
 	for _, c := range []struct{ name, fresh, want string }{

@@ -77,7 +77,7 @@ func TestOneRefresh(t *testing.T) {
 		}
 	}
 	if _, err := s.Client(client.WithTokenStore(kept)).ShowProfile(t.Context()); err != nil {
-		t.Errorf("another client goes on with %v", err)
+		t.Errorf("another client continues with %v", err)
 	}
 }
 
@@ -88,19 +88,19 @@ func TestRefusals(t *testing.T) {
 	acme := s.Owner()
 	_, err := s.Client(client.WithLogin(acme.Email, "wrong password")).ShowProfile(t.Context())
 	if !errors.Is(err, client.ErrInvalidCredentials) {
-		t.Errorf("a wrong password gives %v", err)
+		t.Errorf("wrong password: %v", err)
 	}
 	_, err = s.Client(client.WithAPIKey(s.APIKey(acme, api.APIKeyScopeUsageRead))).ListMembers(t.Context(), acme.Tenant, nil)
 	if !errors.Is(err, client.ErrInsufficientScope) {
-		t.Errorf("a key without the scope gives %v", err)
+		t.Errorf("key without the scope: %v", err)
 	}
 	_, err = acme.RecordUsage(t.Context(), acme.Tenant, api.UsageEventInput{MeterCode: "api-calls", Quantity: new(usage.Whole(1001))})
 	if e, ok := errors.AsType[*client.Error](err); !ok || !errors.Is(err, client.ErrQuotaExceeded) || e.Status != 429 || e.Message == "" || e.RequestID == "" {
-		t.Errorf("too much usage gives %#v", err)
+		t.Errorf("usage over the limit: %#v", err)
 	}
 	_, err = s.Client(client.WithLocale("fr")).Register(t.Context(), api.RegisterRequest{})
 	if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != 422 || len(e.Fields["email"]) != 1 || !strings.Contains(e.Fields["email"][0], "obligatoire") {
-		t.Errorf("no email gives %v", err)
+		t.Errorf("without an email: %v", err)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestAnswers(t *testing.T) {
 			_ = pdf.Body.Close()
 		}
 		if invoices == 0 {
-			t.Errorf("%s has no invoices", name)
+			t.Errorf("no invoices of %s", name)
 		}
 	}
 }
@@ -275,12 +275,12 @@ func TestWebhookHandler(t *testing.T) {
 		return w.Code
 	}
 	if got := post(handler, "POST", m.header, m.body); got != 204 || len(handled) != 1 {
-		t.Fatalf("a message is answered %d", got)
+		t.Fatalf("a message returns %d", got)
 	}
 	var tenant api.Tenant
 	err = handled[0].Decode(&tenant)
 	if e := handled[0]; err != nil || e.Type != api.WebhookEventTypeTenantCreated || e.Tenant != ada.Tenant || tenant.ID != ada.Tenant || e.ID != m.header.Get("webhook-id") || e.Time.IsZero() {
-		t.Errorf("it is read as %+v, %v", e, err)
+		t.Errorf("got %+v, %v", e, err)
 	}
 	changed := bytes.Replace(m.body, []byte("tenant.created"), []byte("tenant.deleted"), 1)
 	later, err := webhook.NewHandler(secret, func(context.Context, webhook.Event) error { return nil },
@@ -305,11 +305,11 @@ func TestWebhookHandler(t *testing.T) {
 		}
 	}
 	if failing = true; post(handler, "POST", m.header, m.body) != 500 || len(handled) != 1 {
-		t.Errorf("what is not handled does not come again, or %d were handled", len(handled))
+		t.Errorf("failed message was not retried, or %d were handled", len(handled))
 	}
 	for _, bad := range []string{"", "whsec_***"} {
 		if _, err := webhook.NewVerifier(bad); err == nil {
-			t.Errorf("the secret %q is taken", bad)
+			t.Errorf("the secret %q is accepted", bad)
 		}
 	}
 }

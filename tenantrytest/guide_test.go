@@ -163,7 +163,7 @@ func TestGuidesWork(t *testing.T) {
 	}
 	_, err = acme.ShowInvoice(t.Context(), acme.Tenant, "nothing")
 	if got := explain(err); got != "It does not exist." {
-		t.Errorf("what is missing reads %q", got)
+		t.Errorf("missing invoice: %q", got)
 	}
 	recorder, err := newRecorder(s.Client(client.WithAPIKey(key)), t.TempDir())
 	if err != nil {

@@ -58,7 +58,7 @@ func TestShop(t *testing.T) {
 	}
 	_, _, checkout := post("/buy", url.Values{"plan": {plan[1]}})
 	if checkout.Host == strings.TrimPrefix(shop, "http://") {
-		t.Fatalf("buying leads to %s", checkout)
+		t.Fatalf("purchase redirects to %s", checkout)
 	}
 	hooks := s.Webhooks(api.WebhookEventTypeUsageQuotaReached)
 	s.Pay(checkout.String(), tenantrytest.CardPays)
@@ -72,7 +72,7 @@ func TestShop(t *testing.T) {
 		t.Errorf("working up to the quota: %d %s", status, page)
 	}
 	if e := hooks.Await(api.WebhookEventTypeUsageQuotaReached, tenantOf(t, s, "ada@example.com")); e.ID == "" {
-		t.Error("nobody is told that the quota is reached")
+		t.Error("no webhook event when the quota is reached")
 	}
 	login, err := s.Client().Login(t.Context(), api.LoginRequest{Email: "ada@example.com", Password: "correct horse battery"})
 	if err != nil {
@@ -109,7 +109,7 @@ func tenantOf(t *testing.T, s *tenantrytest.Server, email string) string {
 			return tenant.ID
 		}
 	}
-	t.Fatalf("%s has no tenant", email)
+	t.Fatalf("no tenant of %s", email)
 	return ""
 }
 

@@ -38,12 +38,12 @@ func TestCustomerThroughTime(t *testing.T) {
 	}
 	s.Advance(32 * day)
 	if got := status(); got != api.SubscriptionStatusActive {
-		t.Errorf("after a renewal it is %s", got)
+		t.Errorf("after a renewal: got %s", got)
 	}
 	s.FailPayments(ada, true)
 	s.Advance(32 * day)
 	if got := status(); got != api.SubscriptionStatusPastDue {
-		t.Errorf("with a card that fails it is %s", got)
+		t.Errorf("with a card that fails: got %s", got)
 	}
 	hooks.Await(api.WebhookEventTypeSubscriptionPastDue, ada.Tenant)
 	s.AwaitMail(ada.Email, func(m tenantrytest.Mail) bool { return strings.Contains(m.Text, "payment") })
@@ -56,7 +56,7 @@ func TestServersAreApart(t *testing.T) {
 	a.Register("ada@example.com")
 	_, err := b.Client(client.WithLogin("ada@example.com", "correct horse battery")).ShowProfile(t.Context())
 	if client.StatusOf(err) != 401 {
-		t.Errorf("an account of one server gives %v at the other", err)
+		t.Errorf("account of another server: %v", err)
 	}
 	a.Advance(48 * time.Hour)
 	if apart := a.Now().Sub(b.Now()); apart < 47*time.Hour {

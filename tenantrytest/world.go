@@ -47,7 +47,7 @@ func (s *Server) move(d time.Duration) {
 func (s *Server) settle() {
 	s.t.Helper()
 	now := s.Now().Unix()
-	s.eventually("what is due at the payment provider", func() bool {
+	s.eventually("the due work at the payment provider", func() bool {
 		return s.count(s.sandbox, `SELECT count(*) FROM stripe_timers WHERE at <= $1`, now) == 0
 	})
 	s.eventually("the end of its notifications", func() bool {

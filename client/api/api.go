@@ -38,8 +38,8 @@ type Request struct {
 	Method, Path string
 	Query        url.Values
 	ContentType  string // empty without a body
-	// Body is the complete body, so that the request can be retried. It is nil if there is no body
-	// or Stream is set.
+	// Body is the complete body, so that the request can be retried. It is nil without a body, or if
+	// Stream is set.
 	Body []byte
 	// Stream is a body that can be read only once.
 	Stream io.Reader

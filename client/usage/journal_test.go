@@ -47,7 +47,7 @@ func TestJournal(t *testing.T) {
 		t.Errorf("%d are sent after the start: %v", len(up.order), up.order)
 	}
 	if text, err := os.ReadFile(path); err != nil || len(text) != 0 {
-		t.Errorf("the journal keeps %q, %v", text, err)
+		t.Errorf("journal contains %q, %v", text, err)
 	}
 	r = start(t, up, usage.Options{Journal: path})
 	if r.Waiting() != 0 {
@@ -201,7 +201,7 @@ func TestKilled(t *testing.T) {
 			}
 		}
 		if err := process.Wait(); err == nil || process.ProcessState.ExitCode() != -1 {
-			t.Fatalf("it was not killed: %v", err)
+			t.Fatalf("process was not killed: %v", err)
 		}
 	}
 	before := len(sent)

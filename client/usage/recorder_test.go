@@ -133,7 +133,7 @@ func TestEveryEventCountsOnce(t *testing.T) {
 			t.Errorf("%d batches of at most %d", len(s.sizes), most)
 		}
 		if r.Waiting() != 0 || !errors.Is(r.Record(t.Context(), event("late")), usage.ErrClosed) || !errors.Is(r.Close(t.Context()), usage.ErrClosed) {
-			t.Error("a closed recorder goes on")
+			t.Error("closed recorder still sends")
 		}
 	})
 }
@@ -149,12 +149,12 @@ func TestInterval(t *testing.T) {
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
 		if s.count() != 0 {
-			t.Error("it was sent too early")
+			t.Error("sent too early")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if s.count() != 1 {
-			t.Error("it was not sent after the interval")
+			t.Error("not sent after the interval")
 		}
 		for range 1000 {
 			record(t, r, event(""))
@@ -272,7 +272,7 @@ func TestOrderAfterBusy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if at := slices.Index(s.order, "0000"); at != 999 {
-			t.Errorf("it was taken as number %d of %d", at, len(s.order))
+			t.Errorf("rejected recording was accepted as number %d of %d", at, len(s.order))
 		}
 	})
 }

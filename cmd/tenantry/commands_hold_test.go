@@ -18,7 +18,7 @@ import (
 
 // A command that changes the database of a running service takes effect for every request that
 // begins after the command has ended, with any number of concurrent requests.
-func TestCommandsHoldAtOnce(t *testing.T) {
+func TestCommandsApplyImmediately(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -91,7 +91,7 @@ func commandsHold(t *testing.T, dialect sqldb.Dialect) {
 func holdsAfter(t *testing.T, read func() string, before, after string, command func()) {
 	t.Helper()
 	if got := read(); got != before {
-		t.Fatalf("before it is %s, want %s", got, before)
+		t.Fatalf("before: got %s, want %s", got, before)
 	}
 	var ended, done atomic.Bool
 	var asked atomic.Int64
@@ -115,7 +115,7 @@ func holdsAfter(t *testing.T, read func() string, before, after string, command 
 	command()
 	ended.Store(true)
 	if got := read(); got != after {
-		t.Errorf("afterwards it is %s, want %s", got, after)
+		t.Errorf("afterwards: got %s, want %s", got, after)
 	}
 	for n := asked.Load(); asked.Load() < n+20 && !t.Failed(); {
 		// Wait for new reads to begin.

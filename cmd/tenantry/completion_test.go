@@ -26,7 +26,7 @@ func words(t *testing.T, before ...string) []string {
 	for line := range strings.Lines(out.String()) {
 		word, help, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if !ok || strings.Contains(help, "\n") {
-			t.Errorf("%q is no word with its help", line)
+			t.Errorf("line %q is not a word and its help", line)
 		}
 		list = append(list, word)
 	}

@@ -67,7 +67,7 @@ func TestTheDiskIsFull(t *testing.T) {
 		}
 	}
 	if text := r.post("/tenant/"+r.tenant+"/usage", `{"meter_code":"api-calls"}`); !strings.Contains(text, `"code":"storage_full"`) {
-		t.Errorf("refused with %s", text)
+		t.Errorf("rejected with %s", text)
 	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)

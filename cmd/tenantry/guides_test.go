@@ -60,7 +60,7 @@ func blocks(t *testing.T, page string) []block {
 			said = block{}
 			switch m := marker.FindStringSubmatch(line); {
 			case m == nil && strings.Contains(line, "<!--"):
-				t.Errorf("%s:%d: a comment that says nothing: %s", page, i+1, line)
+				t.Errorf("%s:%d: comment without a reason: %s", page, i+1, line)
 			case m == nil:
 			case m[1] == "not run" && m[2] != "":
 				said.not = m[2]
@@ -94,7 +94,7 @@ func TestGuides(t *testing.T) {
 			t.Logf("%d were not: %s", left[why], why)
 		}
 		if read == len(pages) && ran < 30 {
-			t.Error("that is too few: are they still found?")
+			t.Error("too few code blocks found")
 		}
 	})
 	slots := make(chan struct{}, 4) // each guide runs its own service

@@ -24,7 +24,7 @@ func TestHealth(t *testing.T) {
 		return string(out), cmd.ProcessState.ExitCode()
 	}
 	if out, code := health(address); code != exitFailed {
-		t.Errorf("with nobody there: %d %s", code, out)
+		t.Errorf("no server: %d %s", code, out)
 	}
 	if out, code := health("nonsense"); code != exitMisused {
 		t.Errorf("a wrong address: %d %s", code, out)

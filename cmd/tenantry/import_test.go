@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// An import that is killed repeatedly loses no row and duplicates none.
+// An import that is killed repeatedly neither loses nor duplicates rows.
 func TestKilledImport(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

@@ -44,7 +44,7 @@ func TestTheDataFolderIsServedByOne(t *testing.T) {
 	backup := filepath.Join(t.TempDir(), "saved.db")
 	for _, beside := range [][]string{{"admin", "list"}, {"backup", backup}, {"doctor"}} {
 		if out, code := run(beside...); code != 0 {
-			t.Errorf("%s beside the server: %d %s", beside, code, out)
+			t.Errorf("%s while the server runs: %d %s", beside, code, out)
 		}
 	}
 	if out, code := run("restore", "--force", backup); code != 1 || !strings.Contains(out, "data folder "+folder+" is in use") {

@@ -227,7 +227,7 @@ func (c *initCmd) createAdmin(ctx context.Context, s settings.Settings, p *proce
 	}
 }
 
-// askAdmin asks for the missing details of the first admin. An empty email address means that none
+// askAdmin asks for the missing details of the first admin. With an empty email address, no admin
 // is created.
 func (c *initCmd) askAdmin(ctx context.Context, admin *commands.AdminParams, p *process) (err error) {
 	if c.NoInput {

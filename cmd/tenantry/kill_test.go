@@ -178,6 +178,6 @@ func (r *recorder) check(url string, acknowledged map[string]bool) {
 	err = db.Conn(ctx).QueryRowContext(ctx, `SELECT sum(c.units * 1000000 + c.millionths) FROM usage_counters c JOIN meters m ON m.id = c.meter_id
 WHERE c.tenant_id = $1::uuid AND m.code = 'api-calls'`, r.tenant).Scan(&counted)
 	if err != nil || counted != total {
-		r.t.Errorf("the counter shows %d, the events come to %d (%v)", counted, total, err)
+		r.t.Errorf("counter is %d, sum of the events is %d (%v)", counted, total, err)
 	}
 }

@@ -58,7 +58,7 @@ func stubborn() {
 	defer stop()
 	fmt.Println("running")
 	<-ctx.Done()
-	fmt.Println("told to stop")
+	fmt.Println("asked to stop")
 	select {}
 }
 
@@ -79,7 +79,7 @@ func TestASecondSignalEndsTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bufio.NewScanner(out)
-		for _, want := range []string{"running", "told to stop"} {
+		for _, want := range []string{"running", "asked to stop"} {
 			if !lines.Scan() || lines.Text() != want {
 				t.Fatalf("%v: %q, want %q", signal, lines.Text(), want)
 			}

@@ -14,10 +14,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox"
 )
 
-// Run with several processes on PostgreSQL and with one on SQLite, which allows only one. Of 200
-// concurrent requests with one unit of quota left, exactly one gets a 201, no matter which process
-// it reaches.
-func TestQuotaHoldsAcrossProcesses(t *testing.T) {
+// If one unit of the quota is left, exactly one of 200 concurrent requests gets a 201, regardless
+// of the processes that they reach. PostgreSQL runs with several processes, SQLite with one.
+func TestQuotaIsEnforcedAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {

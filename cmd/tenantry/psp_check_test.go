@@ -67,7 +67,7 @@ func wellSetUp(types []string) account {
 			"payment_method_update": {"enabled": true}}}`),
 		"/prices/price_1": `{"id": "price_1", "object": "price", "active": true, "currency": "eur", "unit_amount": 1900,
 			"recurring": {"interval": "month", "interval_count": 1, "usage_type": "licensed"}}`,
-		// The provider uses two decimals for this currency, which has none here.
+		// The provider uses two decimals for this currency, but here it is configured without decimals.
 		"/prices/price_isk": `{"id": "price_isk", "object": "price", "active": true, "currency": "isk", "unit_amount": 500000,
 			"recurring": {"interval": "month", "interval_count": 1, "usage_type": "licensed"}}`,
 		"/prices/price_calls": `{"id": "price_calls", "object": "price", "active": true, "currency": "eur", "unit_amount": null, "unit_amount_decimal": "10.5",
@@ -106,7 +106,7 @@ func checkAccount(t *testing.T, a account, database string, flags ...string) (fo
 				t.Errorf("%s is checked twice", f.Name)
 			}
 			if f.Detail == "" || (f.Fix == nil) != (f.Status == "ok") {
-				t.Errorf("%+v: what is not ok says what to do", f)
+				t.Errorf("%+v: a failed check needs a detail and a fix", f)
 			}
 			found[f.Name] = f
 		}
@@ -229,7 +229,7 @@ func TestPSPCheck(t *testing.T) {
 			t.Errorf("exit code %d, %+v", code, found["database"])
 		}
 		if _, err := os.Stat(path); err == nil {
-			t.Error("the check made a database")
+			t.Error("the check created a database")
 		}
 	})
 }

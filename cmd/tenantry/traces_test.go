@@ -121,18 +121,18 @@ func TestTraces(t *testing.T) {
 	}
 	text, err := io.ReadAll(resp.Body)
 	if _ = resp.Body.Close(); err != nil || !strings.Contains(string(text), `# {trace_id="`+canceled+`"}`) {
-		t.Errorf("no request leaves its trace as an example (%v)", err)
+		t.Errorf("no request has an exemplar with its trace (%v)", err)
 	}
 	server.stop(t)
 	for _, want := range []string{`"request_id":"of-` + forgotten + `","trace_id":"` + forgotten + `","span_id":"`, `"took_ms":`} {
 		if !strings.Contains(server.stderr.String(), want) {
-			t.Errorf("the log has no %s", want)
+			t.Errorf("log does not contain %s", want)
 		}
 	}
 }
 
 // Without a reachable collector, only the spans are lost.
-func TestTracesToNobody(t *testing.T) {
+func TestUnreachableTraceCollector(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
 	server := startWatched(t, append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(),

@@ -51,8 +51,8 @@ type Grant struct {
 	Identity  *uuid.UUID
 	Provider  string
 	IsNewUser bool
-	// Connection is the single sign-on connection of a tenant that the login came through; nil for
-	// other logins. MaxLife limits the lifetime of its credentials, used or not.
+	// Connection is the tenant's single sign-on connection of the login; nil for other logins. MaxLife
+	// limits the lifetime of its credentials, used or not.
 	Connection *uuid.UUID
 	MaxLife    time.Duration
 }
@@ -89,8 +89,8 @@ type tenantStore interface {
 	MembershipsOf(ctx context.Context, userID int64) ([]Membership, error)
 	// MarkActive records an authenticated request of a member.
 	MarkActive(tenantID uuid.UUID)
-	// LocaleOf returns the language of mail to a user: the language that their tenant has set, else
-	// own, else otherwise.
+	// LocaleOf returns the language of mail to a user: the language in the settings of their tenant,
+	// or else own, or else otherwise.
 	LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error)
 	// LockTenantOf locks the tenant of a user, if there is one, in the transaction of ctx.
 	LockTenantOf(ctx context.Context, userID int64) error

@@ -64,8 +64,8 @@ func (s *Service) challenge(ctx context.Context, userID int64, grant Grant, now 
 	return Tokens{Challenge: c}, s.store.insertChallenge(ctx, c, now)
 }
 
-// factorsFor returns the factors that can complete a login with the methods, sorted. A passkey that
-// was the first factor is not another one.
+// factorsFor returns the factors that can complete a login with the given methods, sorted. If the
+// first factor was a passkey, passkeys are not included.
 func (s *Service) factorsFor(ctx context.Context, userID int64, methods []string) ([]string, error) {
 	factors, err := s.store.factors(ctx, userID)
 	if slices.Contains(methods, authz.Passkey) {
@@ -207,8 +207,8 @@ func (s *Service) countCode(ctx context.Context, userID int64) (countedGuess, er
 // codeGuesses is the key of the count of a user's wrong codes. It is not an email.
 func codeGuesses(userID int64) string { return "codes of user " + strconv.FormatInt(userID, 10) }
 
-// RecordFactor marks the login of the caller as past the second factor, because it
-// has enrolled one. The caller has locked the user.
+// RecordFactor records that the login of the caller has passed the second factor, because the
+// caller has just enrolled one. The user is locked.
 func (s *Service) RecordFactor(ctx context.Context, userID int64, family uuid.UUID) error {
 	return s.store.markFactorPassed(ctx, userID, family)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// RevokeCredentials revokes all kinds of credentials of a user, and none of
-// other users.
+// RevokeCredentials revokes all kinds of credentials of a user, but not the credentials of other
+// users.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

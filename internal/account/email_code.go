@@ -89,9 +89,9 @@ func (s *Service) requestCode(ctx context.Context, email string, grant Grant) (c
 	})
 }
 
-// putCodeRequest makes a request the only valid request of an email, and counts it as a mail. It
-// reports false, and changes nothing, if the address has had too many mails. isNew means that the
-// account is new: earlier requests for the email were not mailed, so they do not count.
+// putCodeRequest makes a request the only valid request of an email, and counts it as a mail. If
+// too many mails were sent to the address, it reports false and changes nothing. isNew means that
+// the account is new: earlier requests for the email were not mailed, so they do not count.
 func (s *Service) putCodeRequest(ctx context.Context, email string, r codeRequest, grant Grant, isNew bool) (isMailed bool, err error) {
 	wasMailed, mails, err := s.store.lockEmailCode(ctx, email, r, grant)
 	if err != nil {
@@ -172,8 +172,8 @@ type codeLogin struct {
 //
 // Invariant: an attempt is counted, and committed, before its code is compared, so concurrent
 // attempts cannot exceed emailCodeAttempts together. The code is used up under the user's lock, in
-// the transaction that issues the credentials, so it completes one login, and none after an event
-// that ends codes.
+// the transaction that issues the credentials. So it completes at most one login, and cannot be
+// used after an event that ends codes.
 func (s *Service) logInWithCode(ctx context.Context, l codeLogin, grant Grant) (user User, tokens Tokens, err error) {
 	if !isEmailCode(l.code) {
 		return User{}, Tokens{}, errEmailCode
@@ -240,8 +240,8 @@ func (s *Service) lockForCode(ctx context.Context, userID int64, grant Grant) (l
 
 // proveEmail verifies the email of a user who has logged in with a code for the first time. A
 // password may belong to a stranger who registered the email, so the account is claimed. Without a
-// password, no login was possible before, so the user keeps everything. The caller has locked the
-// user with lockForCode.
+// password, no stranger could log in before, so nothing is removed. The caller has locked the user
+// with lockForCode.
 func (s *Service) proveEmail(ctx context.Context, user lockedUser, keepTenant bool, now time.Time) error {
 	if user.passwordHash == nil {
 		if err := s.store.verifyEmail(ctx, user.ID, now); err != nil {

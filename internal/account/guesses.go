@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// guessWindow is the period over which wrong passwords, or wrong codes, of an account are counted,
-// and the longest time that an account is closed to them.
+// guessWindow is the period over which wrong passwords, or wrong codes, of an account are counted.
+// It is also the longest time for which an account rejects further ones.
 const guessWindow = 15 * time.Minute
 
 // firstClosing is how long the first wrong password over the limit closes an account to passwords.
@@ -59,8 +59,8 @@ type countedGuess struct {
 // cannot exceed the limit together. After too many wrong passwords it returns an error with the
 // time to wait, even if this password is correct. key is the email; emails without an account are
 // counted alike, so that the limit does not reveal whether an account exists (rules:
-// account#wrong-passwords). Codes of second factors have keys of their own (see codeGuesses).
-// closed records that the account is now closed.
+// account#wrong-passwords). Codes of second factors have separate keys (see codeGuesses). closed
+// records that the account is now closed.
 func (s *Service) countGuess(ctx context.Context, key string, closed func(context.Context) error) (countedGuess, error) {
 	limit := int64(s.deps.WrongPasswords)
 	nothing := func(context.Context) error { return nil }

@@ -72,7 +72,7 @@ func (s *Service) lockFor(ctx context.Context, id int64, grant Grant) (lockedUse
 }
 
 // replacedOwner returns the owner of the session that the grant replaces. It returns
-// errNoCredential if that session does not exist.
+// errNoCredential if the session does not exist.
 func (s *Service) replacedOwner(ctx context.Context, grant Grant) (int64, error) {
 	if !grant.Session || grant.Replaces == "" {
 		return 0, errNoCredential

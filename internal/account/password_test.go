@@ -108,7 +108,7 @@ func TestHashingIsBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.Hash(ctx, "x"); err == nil {
-		t.Error("a caller who gave up was kept waiting")
+		t.Error("canceled caller kept waiting")
 	}
 }
 

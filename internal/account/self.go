@@ -15,7 +15,7 @@ type Proof struct{ hash *string }
 
 // VerifyPassword checks the password of the caller. Call it before the transaction that needs it,
 // because it is slow. A wrong or missing password is a validation error on current_password. A user
-// without a password needs none.
+// without a password does not need the field.
 func (s *Service) VerifyPassword(ctx context.Context, caller *authz.Caller, password string) (Proof, error) {
 	hash, err := s.store.passwordOf(ctx, caller.UserID)
 	if err != nil || hash == nil {

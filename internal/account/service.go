@@ -129,8 +129,8 @@ func (s *Service) CheckEmail(ctx context.Context, email string) error {
 	return err
 }
 
-// RegisterWith creates an account and its first login. It calls also in the same transaction, for
-// example to add the user to a tenant.
+// RegisterWith creates an account and its first login. In the same transaction, it calls the
+// function also, for example to add the user to a tenant.
 func (s *Service) RegisterWith(ctx context.Context, r Registration, grant Grant, also func(context.Context, User) error) (User, Tokens, error) {
 	hash, err := s.deps.Passwords.HashNew(ctx, r.Password) // hash before the transaction, because it is slow
 	if err != nil {
@@ -153,8 +153,8 @@ func (s *Service) RegisterWith(ctx context.Context, r Registration, grant Grant,
 	return user, tokens, err
 }
 
-// createAccount creates an account in the transaction of ctx, and calls also. hash is nil for an
-// account without a password.
+// createAccount creates an account in the transaction of ctx, and calls the function also. hash is
+// nil for an account without a password.
 func (s *Service) createAccount(ctx context.Context, r Registration, hash *string, also func(context.Context, User) error) (User, error) {
 	email, err := mail.NormalizeAddress(r.Email)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// FindOrCreateByVerifiedEmail returns the account of a person who has proved ownership of the email, and
-// locks the user, in the transaction of ctx if there is one. If no account uses the email, it
-// creates one with a first tenant and no password. The email must be normalized by
+// FindOrCreateByVerifiedEmail returns the account of a person who has proved ownership of the
+// email, and locks the user, in the transaction of ctx if there is one. If no account uses the
+// email, it creates one with a first tenant and no password. The email must be normalized by
 // mail.NormalizeAddress. For a platform admin it returns ErrNeverLinked: control of an identity
 // provider must not give access to such an account.
 //
-// A person who registered an email without verifying it may not own it, and may have waited for its
-// owner. If the email was not verified yet, FindOrCreateByVerifiedEmail therefore also removes the
-// password, in addition to everything that claim ends.
+// A person who registered an email without verifying it may not own the email, and may still know
+// the password. If the email was not verified yet, FindOrCreateByVerifiedEmail therefore calls
+// claim and also removes the password.
 func (s *Service) FindOrCreateByVerifiedEmail(ctx context.Context, name, email string) (userID int64, isNew bool, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		userID, err = s.createByVerifiedEmail(ctx, name, email)
@@ -40,9 +40,9 @@ func (s *Service) FindOrCreateByVerifiedEmail(ctx context.Context, name, email s
 	return userID, isNew, err
 }
 
-// createByVerifiedEmail creates an account with a verified email and no password. It joins the
-// tenant of its domain, or gets a tenant of its own. It returns errEmailTaken if an account uses the
-// email.
+// createByVerifiedEmail creates an account with a verified email and no password. The user joins
+// the tenant of the email's domain, or gets a new tenant. It returns errEmailTaken if an account
+// uses the email.
 func (s *Service) createByVerifiedEmail(ctx context.Context, name, email string) (int64, error) {
 	joins := uuid.Nil
 	if _, _, err := s.store.userOfEmail(ctx, email); errors.Is(err, errNoUser) && s.deps.Domains != nil {

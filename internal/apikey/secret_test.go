@@ -28,12 +28,12 @@ func TestSecrets(t *testing.T) {
 		seen[secret] = true
 		for _, other := range []string{"", secret[1:], secret + "0", secret[:51], "tnl_" + secret[4:], "tnk_" + secret[4:51] + "-", strings.ToUpper(secret)} {
 			if wellFormed(other) {
-				t.Errorf("%q is taken for a secret", other)
+				t.Errorf("%q is accepted as a secret", other)
 			}
 		}
 		broken := []byte(secret)
 		if broken[10]++; wellFormed(string(broken)) {
-			t.Errorf("%q is taken for a secret", broken)
+			t.Errorf("%q is accepted as a secret", broken)
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant/domain"
 )
 
-// environment holds the external dependencies: the real ones in production, the sandbox in dev. The
-// service behaves the same with both.
+// environment holds the external dependencies: real services in production, the sandbox in dev. The
+// code of the service does not distinguish them.
 type environment struct {
 	clock          clock.Clock
 	pspKey         settings.Secret
@@ -36,8 +36,8 @@ type environment struct {
 	// unlogged are path prefixes whose requests are not logged: the sandbox's own traffic in dev,
 	// none in production.
 	unlogged []string
-	// secrets protects secrets in the database. It is nil in commands, which neither store nor read
-	// any.
+	// secrets protects secrets in the database. It is nil in commands, which do not store or read
+	// secrets.
 	secrets   *secrets.Key
 	sandboxed bool // whether the sandbox replaces all dependencies
 }

@@ -121,7 +121,7 @@ func has(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// Without a brand there is no logo, and the public settings have none.
+// Without a brand, the logo does not exist, and the public settings do not contain it.
 func TestNoBrand(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -227,7 +227,7 @@ func (b tab) delegated(button, want string) {
 	do(popup, "the email", chromedp.SetValue("#email", "guest@example.com"))
 	do(popup, button, chromedp.Click(map[string]string{"Continue": "button[value=allow]", "Refuse": "button[value=deny]"}[button]))
 	apptest.Eventually(b.t, "the end of the login", func() bool {
-		return do(b, "what the page says", chromedp.Evaluate[string](`said.textContent`)) != ""
+		return do(b, "the text of the page", chromedp.Evaluate[string](`said.textContent`)) != ""
 	})
 	b.is(`Promise.resolve(said.textContent)`, want)
 }

@@ -118,7 +118,7 @@ func TestOrderOfRefusals(t *testing.T) {
 	})
 }
 
-// The public catalog is the same for all callers and contains only what is for sale.
+// The public catalog is the same for all callers and contains only plans on sale.
 func TestPublicCatalogIsTheSame(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -12,7 +12,7 @@ import (
 
 // Diagnose checks an installation and writes the findings as text or as JSON. It returns an error
 // if any finding is an error (rules: settings#doctor). It uses the identity providers in logins and
-// ignores those in cfg.Settings.
+// ignores the providers in cfg.Settings.
 func Diagnose(ctx context.Context, cfg doctor.Config, logins []settings.LoginProvider, out io.Writer, asJSON bool) error {
 	cfg.Logins = oauthProviders(logins)
 	if cfg.Settings.StripeSecretKey != "" && !cfg.Sandbox {

@@ -176,8 +176,8 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	return d, nil
 }
 
-// addAccounts builds the accounts and what depends on them: delegated login, avatars and push
-// messages.
+// addAccounts builds the accounts and the services that depend on them: delegated login, avatars
+// and push messages.
 func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 	passwords := account.NewPasswords(p.settings.HashCost)
 	d.accounts = account.NewService(account.Deps{

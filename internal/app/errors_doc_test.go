@@ -33,7 +33,7 @@ func codeDocs(t *testing.T) []codeDoc {
 		text := strings.Join(strings.Fields(spec.Doc.Text()), " ")
 		d.meaning, d.what, ok = strings.Cut(text, " Do: ")
 		if !ok || d.meaning == "" || d.what == "" {
-			t.Errorf("%s: say what it means and, after Do:, what a client does", d.code)
+			t.Errorf("%s: document the meaning and, after Do:, what clients should do", d.code)
 		}
 		docs = append(docs, d)
 		return true

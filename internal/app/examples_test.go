@@ -46,7 +46,7 @@ func TestExamples(t *testing.T) {
 	kept := handbook.Examples()
 	for name := range made.examples {
 		if _, ok := kept[name]; !ok {
-			t.Errorf("%s has no example: run `make generate`", name)
+			t.Errorf("no example of %s: run `make generate`", name)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func TestEveryBrokenFieldOfAdmins(t *testing.T) {
 }
 
 // Guards run before the checks of fields, and other errors come after invalid fields.
-func TestBrokenFieldsComeAfterGuards(t *testing.T) {
+func TestGuardsRunBeforeFieldValidation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("ada@example.com", true)

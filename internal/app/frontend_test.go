@@ -90,7 +90,7 @@ func TestARefusedOriginIsExplained(t *testing.T) {
 		}
 	}
 	if log := s.Log(); strings.Count(log, `"origin":"https://evil.example"`) != 1 || !strings.Contains(log, "TENANTRY_FIRST_PARTY_HOSTS=evil.example ") {
-		t.Errorf("the log tells of it %d times: %s", strings.Count(log, `"origin":"https://evil.example"`), log)
+		t.Errorf("origin logged %d times, want 1: %s", strings.Count(log, `"origin":"https://evil.example"`), log)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestAnUnknownPageIsAPage(t *testing.T) {
 			}
 		}
 		if api := get("/api/v1/nothing-here", "text/html").Want(404); !strings.HasPrefix(api.Header.Get("Content-Type"), "application/json") {
-			t.Errorf("%s: the API answers %s", name, api.Header.Get("Content-Type"))
+			t.Errorf("%s: the API returns %s", name, api.Header.Get("Content-Type"))
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 			route := method + " " + path
 			routes = append(routes, route)
 			if text, _, _ := strings.Cut(op.Description, "**Access:**"); len(text) < 15 || op.Summary == "" {
-				t.Errorf("%s has no description: add it to internal/app/handbook/operations", route)
+				t.Errorf("%s lacks a description: add it to internal/app/handbook/operations", route)
 			}
 			if !name.MatchString(op.OperationID) || names[op.OperationID] != "" {
 				t.Errorf("%s is called %q, like %s", route, op.OperationID, names[op.OperationID])
@@ -59,7 +59,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 				t.Errorf("%s: security %v", route, op.Security)
 			}
 			if !public && !strings.Contains(op.Description, "**Access:**") {
-				t.Errorf("%s does not say who may call it", route)
+				t.Errorf("%s does not document its callers", route)
 			}
 			for _, p := range op.Parameters {
 				if p.Value.Description == "" && p.Value.In != "path" {
@@ -173,7 +173,7 @@ func TestCodesInTheReference(t *testing.T) {
 	}
 	for _, code := range got {
 		if !used[string(code)] {
-			t.Errorf("no operation answers %s", code)
+			t.Errorf("no operation returns %s", code)
 		}
 	}
 }
@@ -188,14 +188,14 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 		for key, p := range properties {
 			text, _ := p.(apptest.Object)["description"].(string)
 			if text == "" {
-				t.Errorf("%s.%s says nothing: give it a doc tag, or a line in internal/app/handbook/fields.txt", name, key)
+				t.Errorf("%s.%s is not documented: add a doc tag, or a line in internal/app/handbook/fields.txt", name, key)
 			}
 			texts[key], texts[name+"."+key] = true, true
 		}
 	}
 	for field := range handbook.Read().Book().Fields {
 		if !texts[field] {
-			t.Errorf("there is no field %s", field)
+			t.Errorf("unknown field %s", field)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func TestSetsOfValuesHaveNames(t *testing.T) {
 	walk(doc, "")
 	for values, list := range places {
 		if len(list) > 2 { // two routes can share one handler
-			t.Errorf("%s stands in %q: name it in internal/app/handbook/enums.go", values, list)
+			t.Errorf("%s occurs in %q: name it in internal/app/handbook/enums.go", values, list)
 		}
 	}
 }

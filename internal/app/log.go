@@ -9,7 +9,7 @@ import (
 var version string
 
 // Version returns the version of a release, such as 0.1.0. For other builds it returns the version
-// that Go recorded, or "dev" if there is none.
+// that Go recorded, or "dev".
 func Version() string {
 	if version != "" {
 		return version
@@ -20,7 +20,7 @@ func Version() string {
 	return "dev"
 }
 
-// revision returns the commit that the build recorded, or "unknown" if there is none.
+// revision returns the commit that the build recorded, or "unknown".
 func revision() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range info.Settings {

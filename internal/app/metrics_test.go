@@ -80,7 +80,7 @@ func readServed(t *testing.T, text string) map[string]served {
 	all := map[string]served{}
 	for _, match := range kindLine.FindAllStringSubmatch(text, -1) {
 		if all[match[1]] = (served{match[2], labels[match[1]]}); !helped[match[1]] {
-			t.Errorf("%s has no help text", match[1])
+			t.Errorf("%s lacks a help text", match[1])
 		}
 	}
 	return all
@@ -98,7 +98,7 @@ func deployed(t *testing.T, text string) {
 		for _, name := range regexp.MustCompile(`\b(?:tenantry|process|go)_[a-z_]+\b`).FindAllString(string(content), -1) {
 			asked++
 			if !strings.Contains(text, "\n"+name+" ") && !strings.Contains(text, "\n"+name+"{") {
-				t.Errorf("%s asks for %s, which is not served", file, name)
+				t.Errorf("%s uses metric %s, which is not served", file, name)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func readDocumented(t *testing.T, into map[string]served, page, heading string) 
 	part, _, _ = strings.Cut(part, "\n## ")
 	rows := documented.FindAllStringSubmatch(part, -1)
 	if !found || len(rows) == 0 {
-		t.Fatalf("the page has nothing %q", heading)
+		t.Fatalf("no metrics under the heading %q", heading)
 	}
 	for _, row := range rows {
 		names := strings.FieldsFunc(row[3], func(r rune) bool { return strings.ContainsRune("`, ", r) })
@@ -154,7 +154,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 				strings.Contains(text, "tenantry_psp_last_notification_timestamp_seconds ")
 		})
 		if diff := cmp.Diff(want, readServed(t, text), cmp.AllowUnexported(served{})); diff != "" {
-			t.Errorf("docs/metrics.md (-) and what is served (+):\n%s", diff)
+			t.Errorf("docs/metrics.md (-) and the metrics served (+):\n%s", diff)
 		}
 		if strings.HasPrefix(s.Database, "sqlite:") { // SQLite has all metrics
 			deployed(t, text)
@@ -176,7 +176,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	})
 }
 
-func TestMetricsOnAnAddressOfTheirOwn(t *testing.T) {
+func TestMetricsOnASeparateAddress(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		address := apptest.FreeAddress(t)

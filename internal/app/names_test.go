@@ -16,7 +16,7 @@ var hidden = map[string]string{
 }
 
 // Names of all kinds reject control, format and private-use characters.
-func TestNamesShowWhatTheyAre(t *testing.T) {
+func TestNamesRejectHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("ada@example.com", true)

@@ -35,7 +35,7 @@ func writeYAML(t *testing.T, document *yaml.Node) []byte {
 	return out.Bytes()
 }
 
-// The committed reference is the one that the service serves. With TENANTRY_UPDATE set, the test
+// The committed reference equals the served one. With TENANTRY_UPDATE set, the test
 // writes the file.
 func TestOpenAPIFile(t *testing.T) {
 	t.Parallel()
@@ -66,6 +66,6 @@ func TestOpenAPIFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the program serves: run `make generate`", file)
+		t.Errorf("%s is out of date: run `make generate`", file)
 	}
 }

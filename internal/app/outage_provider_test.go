@@ -18,7 +18,7 @@ import (
 // PostgreSQL fails during the call to the payment provider that changes a plan. The caller soon
 // gets an error that names the database, and the circuit breaker of the provider stays closed. The
 // next request completes the change without waiting for a lease to expire.
-func TestTheDatabaseGoesAwayDuringAChangeOfPlan(t *testing.T) {
+func TestDatabaseOutageDuringPlanChange(t *testing.T) {
 	t.Parallel()
 	var p apptest.Proxy
 	config := apptest.NewSettings(t, sqldb.Postgres, p.Option)
@@ -50,7 +50,7 @@ func TestTheDatabaseGoesAwayDuringAChangeOfPlan(t *testing.T) {
 			t.Errorf("%s: %d, retry after %q: %s", name, a.Status, a.Header.Get("Retry-After"), a.Text)
 		}
 		if n := changes.Load(); n != 1 {
-			t.Errorf("%s: the provider was asked %d times", name, n)
+			t.Errorf("%s: %d requests to the provider", name, n)
 		}
 		p.Tamper(nil)
 		l.Restore()

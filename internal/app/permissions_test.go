@@ -151,12 +151,12 @@ func TestPermissionsOfAdministrators(t *testing.T) {
 			for _, one := range strings.Split(want, "|") {
 				allow(strings.Split(one, "&"))
 				if a := call(); a.Status != 200 && a.Status != 404 && a.Status != 422 {
-					t.Errorf("%s with %q alone: %d %s", name, one, a.Status, a.Text)
+					t.Errorf("%s with only %q: %d %s", name, one, a.Status, a.Text)
 				}
 			}
 		}
 		for name := range rules {
-			t.Errorf("%s is no route", name)
+			t.Errorf("unknown route %s", name)
 		}
 	})
 }

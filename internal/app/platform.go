@@ -25,7 +25,7 @@ import (
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
-// platform holds what all domains share.
+// platform holds the dependencies that all domains share.
 type platform struct {
 	settings settings.Settings
 	log      *slog.Logger

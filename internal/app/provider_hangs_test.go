@@ -13,7 +13,7 @@ import (
 )
 
 // Mail is still sent while all notification jobs wait for a provider that does not answer.
-func TestMailsWhileTheProviderHangs(t *testing.T) {
+func TestMailsDuringProviderOutage(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {

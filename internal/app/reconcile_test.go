@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The command repairs what a service missed: the renewal of a plan with metered usage, and an
+// The command repairs the changes that a service missed: the renewal of a plan with metered usage, and an
 // unknown subscription with a trial. A second run finds no difference.
 func TestReconcileCommand(t *testing.T) {
 	t.Parallel()

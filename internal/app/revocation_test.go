@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// change is an operation that ends or changes what a caller can access.
+// change is an operation that ends or changes the access of a caller.
 type change struct {
 	name  string
 	write func() apptest.Reply
@@ -46,7 +46,7 @@ func (c change) hold(t *testing.T, s *apptest.Server) {
 	read := func() string { return c.seen(s.Call("GET", c.path, c.token, nil)) }
 	for range 2 { // the second read uses the cache
 		if got := read(); got != c.before {
-			t.Errorf("%s: before it is %s, want %s", c.name, got, c.before)
+			t.Errorf("%s: before: got %s, want %s", c.name, got, c.before)
 		}
 	}
 	var answered, done atomic.Bool
@@ -71,7 +71,7 @@ func (c change) hold(t *testing.T, s *apptest.Server) {
 	reply := c.write()
 	answered.Store(true)
 	if got := read(); got != c.after {
-		t.Errorf("%s: afterwards it is %s, want %s", c.name, got, c.after)
+		t.Errorf("%s: afterwards: got %s, want %s", c.name, got, c.after)
 	}
 	for n := reading.Load(); reading.Load() < n+20 && !t.Failed(); {
 		// Wait for reads in flight to finish and for new ones to begin.
@@ -79,13 +79,13 @@ func (c change) hold(t *testing.T, s *apptest.Server) {
 	done.Store(true)
 	readers.Wait()
 	if reply.Status/100 != 2 {
-		t.Errorf("%s is answered %d: %s", c.name, reply.Status, reply.Text)
+		t.Errorf("%s returns %d: %s", c.name, reply.Status, reply.Text)
 	}
 }
 
 // A change of access applies to every request that begins after the response, with any number of
 // concurrent requests.
-func TestChangesHoldAtOnce(t *testing.T) {
+func TestChangesApplyImmediately(t *testing.T) {
 	t.Parallel()
 	const me = "/api/v1/auth/me"
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -108,7 +108,7 @@ func TestChangesHoldAtOnce(t *testing.T) {
 				path: me, token: bob, seen: at("user.permissions"), before: "[]", after: "[team.invite]",
 			},
 			{
-				name: "what the role may do", write: call("PATCH", ada.Path("/roles/"+apptest.IDText(float64(inviters))), ada.Token, apptest.Object{"permissions": []string{"audit.view"}}),
+				name: "the permissions of the role", write: call("PATCH", ada.Path("/roles/"+apptest.IDText(float64(inviters))), ada.Token, apptest.Object{"permissions": []string{"audit.view"}}),
 				path: me, token: bob, seen: at("user.permissions"), before: "[team.invite]", after: "[audit.view]",
 			},
 			{

@@ -117,15 +117,15 @@ func TestRoundTrips(t *testing.T) {
 		}},
 	} {
 		fewest := int64(1 << 30)
-		for range 25 { // more than the pool has connections, each of which prepares the statements
+		for range 25 { // more than the pool has connections; each connection prepares the statements
 			before := trips.Load()
 			test.call()
 			fewest = min(fewest, trips.Load()-before)
 		}
 		if fewest > test.most {
-			t.Errorf("%s takes %d round trips, at most %d are allowed", test.name, fewest, test.most)
+			t.Errorf("%s takes %d round trips, want at most %d", test.name, fewest, test.most)
 		} else if fewest < test.most {
-			t.Errorf("%s takes %d round trips: allow no more than that", test.name, fewest)
+			t.Errorf("%s takes only %d round trips: lower its limit", test.name, fewest)
 		}
 	}
 }

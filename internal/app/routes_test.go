@@ -25,7 +25,7 @@ func TestRouteTable(t *testing.T) {
 	for _, r := range table(t) {
 		name := r.Method + " " + r.Path
 		if r.Summary == "" {
-			t.Errorf("%s has no summary", name)
+			t.Errorf("%s lacks a summary", name)
 		}
 		if !strings.HasPrefix(r.Path, "/api/v1/") && !strings.HasPrefix(r.Path, "/.well-known/") {
 			t.Errorf("%s is not under /api/v1", name)
@@ -37,7 +37,7 @@ func TestRouteTable(t *testing.T) {
 			t.Errorf("%s: a tenant's path with the scope %q", name, r.Scope)
 		}
 		if r.Rate == "" && !slices.Contains(unlimited, r.Path) {
-			t.Errorf("%s has no rate-limit group", name)
+			t.Errorf("%s lacks a rate-limit group", name)
 		}
 		if r.Rate != "" && !limit.IsGroup(r.Rate) {
 			t.Errorf("%s: unknown rate-limit group %q", name, r.Rate)
@@ -85,31 +85,31 @@ func TestGuardsOfEveryRoute(t *testing.T) {
 			refused("a forger", strings.Repeat("x", 43), path, 401, "")
 			switch r.Scope {
 			case rest.Impersonating:
-				refused("somebody who acts for themself", mine.Token, path, 400, "")
+				refused("user without impersonation", mine.Token, path, 400, "")
 			case rest.Admin:
 				refused("a tenant's owner", mine.Token, path, 403, "")
 			case rest.Member:
 				if !strings.Contains(r.Path, "{tenantId}") {
-					refused("somebody without a tenant", alone, path, 400, "TENANT_CONTEXT_REQUIRED")
+					refused("user without a tenant", alone, path, 400, "TENANT_CONTEXT_REQUIRED")
 					break
 				}
 				refused("another tenant's owner", other.Token, path, 403, "")
-				refused("anybody in a malformed tenant", mine.Token, apptest.FillPath(r.Path, "x"), 403, "")
-				refused("somebody without a tenant", alone, path, 403, "")
+				refused("malformed tenant ID", mine.Token, apptest.FillPath(r.Path, "x"), 403, "")
+				refused("user without a tenant", alone, path, 403, "")
 			case rest.Billing:
 				refused("another tenant's owner", other.Token, path, 403, "")
-				refused("anybody in a malformed tenant", mine.Token, apptest.FillPath(r.Path, "x"), 403, "")
-				refused("somebody without a tenant", alone, path, 403, "")
+				refused("malformed tenant ID", mine.Token, apptest.FillPath(r.Path, "x"), 403, "")
+				refused("user without a tenant", alone, path, 403, "")
 			case rest.Tenant:
 				if strings.Contains(r.Path, "{tenantId}") {
 					refused("another tenant's owner", other.Token, path, 403, "")
-					refused("anybody in a tenant that is none", mine.Token, apptest.FillPath(r.Path, "01990000-0000-7000-8000-000000000000"), 403, "")
-					refused("anybody in a malformed tenant", mine.Token, apptest.FillPath(r.Path, "x"), 403, "")
-					refused("somebody not onboarded", fresh.Token, apptest.FillPath(r.Path, fresh.Tenant), 403, "ONBOARDING_INCOMPLETE")
-					refused("somebody without a tenant", alone, path, 403, "")
+					refused("unknown tenant", mine.Token, apptest.FillPath(r.Path, "01990000-0000-7000-8000-000000000000"), 403, "")
+					refused("malformed tenant ID", mine.Token, apptest.FillPath(r.Path, "x"), 403, "")
+					refused("user during onboarding", fresh.Token, apptest.FillPath(r.Path, fresh.Tenant), 403, "ONBOARDING_INCOMPLETE")
+					refused("user without a tenant", alone, path, 403, "")
 				} else {
-					refused("somebody without a tenant", alone, path, 400, "TENANT_CONTEXT_REQUIRED")
-					refused("somebody not onboarded", fresh.Token, path, 403, "ONBOARDING_INCOMPLETE")
+					refused("user without a tenant", alone, path, 400, "TENANT_CONTEXT_REQUIRED")
+					refused("user during onboarding", fresh.Token, path, 403, "ONBOARDING_INCOMPLETE")
 				}
 			}
 		}

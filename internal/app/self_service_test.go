@@ -72,7 +72,7 @@ func TestSelfServiceIsInPerson(t *testing.T) {
 	for name, reads := range selfService {
 		r, ok := routes[name]
 		if !ok {
-			t.Errorf("%s is no route", name)
+			t.Errorf("unknown route %s", name)
 			continue
 		}
 		path := strings.NewReplacer("{id}", "01990000-0000-7000-8000-000000000000", "{key}", "01990000-0000-7000-8000-000000000000").
@@ -83,9 +83,9 @@ func TestSelfServiceIsInPerson(t *testing.T) {
 		a := s.Call(r.Method, path, admin, nil)
 		switch {
 		case !reads && a.Status != 400:
-			t.Errorf("%s while acting as somebody: %d %s", name, a.Status, a.Text)
+			t.Errorf("%s while impersonating: %d %s, want 400", name, a.Status, a.Text)
 		case reads && r.Method == "GET" && a.Status != 200:
-			t.Errorf("%s while acting as somebody: %d %s", name, a.Status, a.Text)
+			t.Errorf("%s while impersonating: %d %s, want 200", name, a.Status, a.Text)
 		}
 		a = s.Call(r.Method, path, secret, nil)
 		if r.KeyScope == "usage.read" {

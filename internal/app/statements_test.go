@@ -48,7 +48,7 @@ var ofPostgres = regexp.MustCompile(`(?i)\bunnest\(|\bANY\s?\(|\bpg_`)
 
 // No handwritten statement scans a whole table that grows with tenants or usage, except those in
 // walked. The test explains the statements that the service sent to PostgreSQL during a story.
-// SQLite explains the ones that it also runs. Generated statements have their own test.
+// SQLite explains the statements that it also runs. Generated statements have their own test.
 func TestStatementsFindTheirRows(t *testing.T) {
 	t.Parallel()
 	given := textsOf(t, story)
@@ -69,7 +69,7 @@ func TestStatementsFindTheirRows(t *testing.T) {
 	}
 	for part, reason := range walked {
 		if !found[part] {
-			t.Errorf("nothing with %q goes through a whole table (%s): take it off the list", part, reason)
+			t.Errorf("no statement with %q scans a whole table (%s): remove it from the list", part, reason)
 		}
 	}
 }

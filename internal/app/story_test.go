@@ -30,7 +30,7 @@ func allowEmailCodes(s *settings.Settings) {
 	s.LoginMethods = append(s.EnabledLoginMethods(), settings.EmailCodeLogin)
 }
 
-// story plays the first weeks of a customer, and what an admin does at the same time.
+// story plays the first weeks of a customer, and the work of an admin at the same time.
 func story(s *apptest.Server) {
 	get := func(token string, paths ...string) {
 		for _, path := range paths {

@@ -75,7 +75,7 @@ func create(t *testing.T, url, key string) string {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("the printed call answers %d %s (%v)", answer.StatusCode, body, err)
+		t.Errorf("the printed call returns %d %s (%v)", answer.StatusCode, body, err)
 	}
 	return string(body)
 }
@@ -109,9 +109,9 @@ func TestTheStripeSandboxRuns(t *testing.T) {
 	}
 }
 
-// TestTheStripeSandboxTakesWhatItIsGiven uses a key from the settings and no webhooks. A second
+// TestStripeSandboxUsesConfiguredKey uses a key from the settings and no webhooks. A second
 // start at the same address fails.
-func TestTheStripeSandboxTakesWhatItIsGiven(t *testing.T) {
+func TestStripeSandboxUsesConfiguredKey(t *testing.T) {
 	t.Parallel()
 	url, key, printed, stop := runStripe(t, settings.StripeSandbox{Addr: "127.0.0.1:0", Data: t.TempDir(), Key: "sk_test_given"})
 	defer stop()
@@ -133,10 +133,10 @@ func TestTheDashboardOfDev(t *testing.T) {
 	page := s.Call("GET", "/sandbox/dashboard", "", nil).Want(200).Text
 	found := regexp.MustCompile(`<span id="key">([^<]+)</span>`).FindStringSubmatch(page)
 	if found == nil || !strings.Contains(page, `<span id="api">`+s.URL+"/sandbox/stripe</span>") || !strings.Contains(page, `<span id="secret">whsec_`) {
-		t.Fatalf("it shows %s", page)
+		t.Fatalf("got %s", page)
 	}
 	if body := create(t, s.URL+"/sandbox/stripe", found[1]); !strings.Contains(body, `"object":"customer"`) {
-		t.Errorf("the key that it shows: %s", body)
+		t.Errorf("printed key: %s", body)
 	}
 	start := s.Call("GET", "/sandbox", "", nil).Want(200).Text
 	for _, part := range []string{`<a href="/sandbox/dashboard">`, `<code id="key">` + found[1] + "<", `<code id="secret">whsec_`, "curl " + s.URL + "/sandbox/stripe/v1/customers -u " + found[1] + ":<"} {

@@ -74,7 +74,7 @@ func TestRequestsWithTwoLengthsAreRefused(t *testing.T) {
 			"in a body, which is fine": {[]string{post + "Content-Length: 70\r\n\r\n" + strings.Repeat("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n", 2)[:70] + get}, []string{"400", "200"}, false},
 			"only chunks":              {[]string{post + chunks + get}, []string{"422"}, true},
 			"only lengths":             {[]string{post + "Content-Length: 2\r\n\r\n{}" + get + get}, []string{"422", "200", "200"}, false},
-			"a length that is none":    {[]string{post + "Content-Length: x\r\n\r\n{}" + get}, []string{"400"}, true},
+			"an invalid length":        {[]string{post + "Content-Length: x\r\n\r\n{}" + get}, []string{"400"}, true},
 		} {
 			got, closed := talk(t, address, tt.sent...)
 			if diff := cmp.Diff(tt.want, got); diff != "" || closed != tt.closed {

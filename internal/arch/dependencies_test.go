@@ -39,12 +39,12 @@ func TestDependenciesAreExplained(t *testing.T) {
 	}
 	for module := range required {
 		if !explained[module] {
-			t.Errorf("docs/dependencies.md has no reason for %s", module)
+			t.Errorf("docs/dependencies.md lacks a reason for %s", module)
 		}
 	}
 	for module := range explained {
 		if !required[module] {
-			t.Errorf("docs/dependencies.md has %s, which is no direct dependency", module)
+			t.Errorf("docs/dependencies.md lists %s, which is not a direct dependency", module)
 		}
 	}
 }

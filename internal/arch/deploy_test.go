@@ -12,7 +12,7 @@ var (
 )
 
 // Each alert links to a section of a page with instructions, and has a test.
-func TestAlertsLeadSomewhere(t *testing.T) {
+func TestAlertLinksResolve(t *testing.T) {
 	t.Parallel()
 	rules, tests := read(t, "../../deploy/prometheus/alerts.yml"), read(t, "../../deploy/prometheus/alerts_test.yml")
 	names, books := alert.FindAllStringSubmatch(rules, -1), runbook.FindAllStringSubmatch(rules, -1)
@@ -21,7 +21,7 @@ func TestAlertsLeadSomewhere(t *testing.T) {
 	}
 	for _, book := range books {
 		if !slugs(read(t, "../../"+book[1]))[book[2]] {
-			t.Errorf("%s has no heading for #%s", book[1], book[2])
+			t.Errorf("%s lacks a heading for #%s", book[1], book[2])
 		}
 	}
 	for _, name := range names {

@@ -73,7 +73,7 @@ func TestRulesResolve(t *testing.T) {
 				references++
 				parts := rulesHeading.FindStringSubmatch(strings.TrimSpace(reference))
 				if parts == nil || pages[parts[1]] == nil || parts[2] != "" && !pages[parts[1]][parts[2]] {
-					t.Errorf("%s: (rules: %s) is nothing in docs/rules", name, match[1])
+					t.Errorf("%s: (rules: %s) is not in docs/rules", name, match[1])
 				}
 			}
 		}
@@ -123,9 +123,9 @@ func TestLinksResolve(t *testing.T) {
 				target = path.Join(path.Dir(name), file)
 			}
 			if _, err := os.Stat("../../" + target); err != nil {
-				t.Errorf("%s: there is no %s", name, match[1])
+				t.Errorf("%s: broken link to %s", name, match[1])
 			} else if heading != "" && !slugs(all[target])[heading] {
-				t.Errorf("%s: %s has no heading for #%s", name, target, heading)
+				t.Errorf("%s: %s lacks a heading for #%s", name, target, heading)
 			}
 		}
 	}

@@ -183,7 +183,7 @@ func forbidden(from, fromTop, toTop string) string {
 			return "the platform knows nothing above it"
 		}
 	default:
-		return "the package has no place in the architecture"
+		return "add the package to the architecture"
 	}
 	return ""
 }
@@ -213,7 +213,7 @@ func TestPackagesAreDocumented(t *testing.T) {
 			continue
 		}
 		if p.Doc == "" {
-			t.Errorf("%s has no package comment", path)
+			t.Errorf("%s lacks a package comment", path)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func measure(t *testing.T, files map[string]string) House {
 	return Measure(sources)
 }
 
-func TestMeasureCountsWhatPeopleWrite(t *testing.T) {
+func TestMeasureSkipsGeneratedCode(t *testing.T) {
 	t.Parallel()
 	h := measure(t, map[string]string{
 		"internal/a/a.go":               long("F", 10, 0),                                    // 12 lines
@@ -63,7 +63,7 @@ func TestMeasureCountsWhatPeopleWrite(t *testing.T) {
 		t.Errorf("the largest file is %+v", h.Files[0])
 	}
 	if h.Functions[0] != (Size{Name: "internal/b/b.go:I", Lines: 50}) || len(h.Functions) != 2 {
-		t.Errorf("the functions are %+v: those of tests do not count", h.Functions)
+		t.Errorf("functions = %+v, want only the function outside tests", h.Functions)
 	}
 	var out bytes.Buffer
 	if err := h.Print(&out); err != nil {
@@ -106,13 +106,13 @@ func TestCeilings(t *testing.T) {
 	}
 }
 
-func TestSourcesFailOnWhatIsNoGo(t *testing.T) {
+func TestSourcesFailOnInvalidGo(t *testing.T) {
 	t.Parallel()
 	if _, err := Sources(project(t, map[string]string{"a/a.go": "package"})); err == nil {
-		t.Error("a file that cannot be parsed was taken")
+		t.Error("Measure accepted an invalid file")
 	}
 	if _, err := Sources(filepath.Join(t.TempDir(), "nowhere")); err == nil {
-		t.Error("a folder that does not exist was taken")
+		t.Error("Measure accepted a missing folder")
 	}
 }
 

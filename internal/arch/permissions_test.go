@@ -38,7 +38,7 @@ func TestImportPermissionsAreUsed(t *testing.T) {
 	}
 	for _, to := range platform {
 		if !used[to] {
-			t.Errorf("unused import permission: nobody imports %s", to)
+			t.Errorf("unused import permission: no package imports %s", to)
 		}
 	}
 	for from, allowed := range map[string][]string{"settings": settings} {

@@ -51,9 +51,9 @@ func compiledAgain(all map[string]pkg, from, target string, seen, again map[stri
 	return found
 }
 
-// TestBlackboxFoldersHaveTestsAlone checks that folders for black-box tests contain nothing else,
+// TestBlackboxFoldersContainOnlyTests checks that folders for black-box tests contain nothing else,
 // so that only the tests are compiled.
-func TestBlackboxFoldersHaveTestsAlone(t *testing.T) {
+func TestBlackboxFoldersContainOnlyTests(t *testing.T) {
 	t.Parallel()
 	found := 0
 	for _, p := range packages(t) {

@@ -29,7 +29,7 @@ func TestGuardsExist(t *testing.T) {
 		}
 	}
 	rows := 0
-	_, table, _ := strings.Cut(read(t, "../../docs/security.md"), "\n## What is protected against whom\n")
+	_, table, _ := strings.Cut(read(t, "../../docs/security.md"), "\n## Threats and protections\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for line := range strings.Lines(table) {
 		cells := strings.Split(line, "|")
@@ -43,13 +43,13 @@ func TestGuardsExist(t *testing.T) {
 			case guards[word], guards[in+" "+word]:
 				named++
 			case strings.HasPrefix(word, "Test"), strings.HasPrefix(word, "Fuzz"), strings.HasPrefix(word, "make "):
-				t.Errorf("there is no %s %s, which guards: %s", in, word, cells[1])
+				t.Errorf("unknown guard %s %s for %s", in, word, cells[1])
 			default:
 				in = word
 			}
 		}
 		if named == 0 {
-			t.Errorf("nothing guards: %s", cells[1])
+			t.Errorf("no test for the threat: %s", cells[1])
 		}
 	}
 	if rows < 35 {

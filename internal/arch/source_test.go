@@ -63,10 +63,10 @@ func TestErrorCodesAreListedOnce(t *testing.T) {
 				used[n.Sel.Name] = true
 			case *ast.CallExpr:
 				if is(n.Fun, "fault", "Code") {
-					t.Errorf("%s: a code is made outside of %s", s.Set.Position(n.Pos()), list)
+					t.Errorf("%s: error code defined outside of %s", s.Set.Position(n.Pos()), list)
 				}
 				if is(n.Fun, "fault", "Coded") && !fromFault(n.Args[1]) {
-					t.Errorf("%s: fault.Coded takes a constant of %s", s.Set.Position(n.Pos()), list)
+					t.Errorf("%s: fault.Coded needs a constant of %s", s.Set.Position(n.Pos()), list)
 				}
 			}
 			return true
@@ -74,14 +74,14 @@ func TestErrorCodesAreListedOnce(t *testing.T) {
 	}
 	for value, name := range codes {
 		if !used[name] {
-			t.Errorf("%s: %s (%s) is answered by nobody", list, name, value)
+			t.Errorf("%s: %s (%s) is never returned", list, name, value)
 		}
 	}
 }
 
-// TestTimeComesFromTheClock checks the same as the linter, without the linter. The client is
+// TestTimeIsReadFromTheClock checks the same as the linter, without the linter. The client is
 // exempt, because other programs import it.
-func TestTimeComesFromTheClock(t *testing.T) {
+func TestTimeIsReadFromTheClock(t *testing.T) {
 	t.Parallel()
 	for _, s := range sources(t) {
 		if slices.ContainsFunc([]string{"internal/clock/", "sandbox/clock/", "client/", "tenantrytest/"}, func(p string) bool { return strings.HasPrefix(s.Path, p) }) {
@@ -89,7 +89,7 @@ func TestTimeComesFromTheClock(t *testing.T) {
 		}
 		ast.Inspect(s.File, func(n ast.Node) bool {
 			if e, ok := n.(*ast.SelectorExpr); ok && is(e, "time", "Now") {
-				t.Errorf("%s: time comes from internal/clock", s.Set.Position(e.Pos()))
+				t.Errorf("%s: use internal/clock for the time", s.Set.Position(e.Pos()))
 			}
 			return true
 		})

@@ -32,7 +32,7 @@ func TestSQLStaysInStores(t *testing.T) {
 		}
 		ast.Inspect(s.File, func(n ast.Node) bool {
 			if e, ok := n.(*ast.SelectorExpr); ok && is(e, "sqldb", "ErrNoRows") {
-				t.Errorf("%s: a store returns its domain's error for what is absent", s.Set.Position(e.Pos()))
+				t.Errorf("%s: a store must return its domain's error, not sqldb.ErrNoRows", s.Set.Position(e.Pos()))
 			}
 			return true
 		})

@@ -18,9 +18,9 @@ var allowedWithoutTenant = map[string]string{
 	"DeleteOldRequests":     "of all tenants, at the end of their retention",
 	"DeleteOldGaps":         "of all tenants, at the end of their retention",
 	"DeleteOldInvitations":  "of all tenants, at the end of their retention",
-	"PruneDecided":          "of all tenants, days after somebody decided",
+	"PruneDecided":          "of all tenants, days after the decision",
 	"DeleteFormerPlaces":    "of a user who deletes their account, whichever tenants they were in",
-	"DeleteInvitationsTo":   "of a user who deletes their account, whoever has invited them",
+	"DeleteInvitationsTo":   "of a user who deletes their account, regardless of the inviter",
 	"ForgetMaker":           "of a user who deletes their account, whichever keys they have made",
 	"CompleteLogin":         "of a connection that has just logged a user in",
 	"MarkKeyUsed":           "of a key that has just authenticated",
@@ -69,7 +69,7 @@ func TestChangesNameTheTenant(t *testing.T) {
 	}
 	for name := range allowedWithoutTenant {
 		if !seen[name] {
-			t.Errorf("%s is no such statement any more", name)
+			t.Errorf("unknown statement %s: remove it from the list", name)
 		}
 	}
 }

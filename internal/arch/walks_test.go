@@ -25,7 +25,7 @@ func TestWalksAreTrue(t *testing.T) {
 	}
 	for _, step := range steps {
 		if name := step[1] + ":" + step[2]; !there[name] {
-			t.Errorf("CONTRIBUTING.md: there is no %s", name)
+			t.Errorf("CONTRIBUTING.md: %s does not exist", name)
 		}
 	}
 }

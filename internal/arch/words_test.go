@@ -221,7 +221,7 @@ func TestWords(t *testing.T) {
 				}
 				for scope, words := range map[string]*regexp.Regexp{"": forbiddenWords[""], locale: forbiddenWords[locale]} {
 					if found := words.FindString(text); found != "" && (scope != "" || !forOperators.MatchString(folder)) {
-						t.Errorf("%s%s: %s says %q: %q", folder, locale, key, found, texts[key])
+						t.Errorf("%s%s: %s contains %q: %q", folder, locale, key, found, texts[key])
 					}
 				}
 			}
@@ -269,7 +269,7 @@ func TestMessagesAreUsed(t *testing.T) {
 			beginning := key[:strings.LastIndexByte(key, '.')+1]
 			if !program[`"`+key+`"`] && (beginning == "error." || beginning == "" || !program[`"`+beginning+`"`]) &&
 				!strings.Contains(codes, `"`+strings.TrimPrefix(key, "error.")+`"`) {
-				t.Errorf("%s: nothing uses %s", folder, key)
+				t.Errorf("%s: unused %s", folder, key)
 			}
 		}
 	}
@@ -292,7 +292,7 @@ func TestPlainEnglish(t *testing.T) {
 		text := strings.TrimSpace(line)
 		if strings.HasPrefix(text, "summary:") || strings.HasPrefix(text, "description:") {
 			if found := unclearPhrases.FindString(strings.ReplaceAll(text, "email address", "")); found != "" {
-				t.Errorf("api/openapi.yaml:%d says %q: %s", i+1, found, text)
+				t.Errorf("api/openapi.yaml:%d contains %q: %s", i+1, found, text)
 			}
 		}
 	}
@@ -310,7 +310,7 @@ func TestPlainEnglish(t *testing.T) {
 			for _, match := range pattern.FindAllStringSubmatch(string(text), -1) {
 				texts++
 				if found := unclearPhrases.FindString(strings.ReplaceAll(match[1], "email address", "")); found != "" {
-					t.Errorf("%s says %q: %s", name, found, match[1])
+					t.Errorf("%s contains %q: %s", name, found, match[1])
 				}
 			}
 			return nil
@@ -324,7 +324,7 @@ func TestPlainEnglish(t *testing.T) {
 	}
 	err = walk("../../sandbox", ".html", func(name string, text []byte) error {
 		if found := unclearPhrases.FindString(string(text)); found != "" {
-			t.Errorf("%s says %q", name, found)
+			t.Errorf("%s contains %q", name, found)
 		}
 		return nil
 	})

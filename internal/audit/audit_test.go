@@ -110,7 +110,7 @@ func TestRecord(t *testing.T) {
 }
 
 // An entry is rolled back together with its change.
-func TestAnEntryGoesWithItsTransaction(t *testing.T) {
+func TestEntryIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		log := audit.New(audit.Deps{DB: db, Clock: clock.NewFixed(noon)})
@@ -130,7 +130,7 @@ func TestAnEntryGoesWithItsTransaction(t *testing.T) {
 	})
 }
 
-func TestSecretsAreNeverKept(t *testing.T) {
+func TestSecretsAreNeverStored(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		log := audit.New(audit.Deps{DB: db, Clock: clock.NewFixed(noon)})
@@ -158,7 +158,7 @@ func TestSecretsAreNeverKept(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeEncodedIsRefused(t *testing.T) {
+func TestUnencodableValuesAreRejected(t *testing.T) {
 	t.Parallel()
 	log := audit.New(audit.Deps{DB: dbtest.New(t, sqldb.SQLite), Clock: clock.NewFixed(noon)})
 	for _, e := range []audit.Entry{{Before: func() {}}, {After: make(chan int)}} {

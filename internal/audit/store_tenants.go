@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// The entries are also counted per tenant, once their day has been counted.
+// Once a day has been counted, its entries are also counted per tenant.
 //
 // Invariant: a tenant's row in audit_tenants has the exact number of the tenant's entries from
 // before counted_before, which is a midnight. The lock of audit_days also protects audit_tenants.

@@ -37,8 +37,8 @@ func (AuthorID) Schema(*shape.Registry) *shape.Schema {
 	return &shape.Schema{OneOf: []*shape.Schema{{Type: shape.TypeInteger}, {Type: shape.TypeString, Format: "uuid"}}}
 }
 
-// AuthorOf returns the caller of a request as the author of a change. It is zero for the command
-// line.
+// AuthorOf returns the caller of a request as the author of a change. It returns the zero Author on
+// the command line.
 func AuthorOf(ctx context.Context) Author {
 	caller := FromContext(ctx)
 	switch {

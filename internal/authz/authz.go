@@ -84,8 +84,8 @@ type Caller struct {
 	// EmailVerified means that the user has proved ownership of the email.
 	EmailVerified   bool
 	IsPlatformAdmin bool
-	// SSORequired means that the tenant requires single sign-on for the caller's email, and the login
-	// did not come through its connection.
+	// SSORequired means that the tenant requires single sign-on for the caller's email, but the caller
+	// did not log in through the tenant's connection.
 	SSORequired bool
 	// PlatformPermissions are the permissions of a platform admin; empty for other users.
 	PlatformPermissions []string
@@ -169,8 +169,8 @@ func (c *Caller) CanOnPlatform(permission string) bool {
 	return c.IsPlatformAdmin && slices.Contains(c.PlatformPermissions, permission)
 }
 
-// ActsForPlatform reports whether the caller is a platform admin, who may impersonate a member, or a
-// platform key.
+// ActsForPlatform reports whether the caller is a platform admin, even while impersonating a
+// member, or a platform key.
 func (c *Caller) ActsForPlatform() bool {
 	return c.IsPlatformAdmin || c.Impersonator != nil || c.Key != nil && c.Key.Platform
 }

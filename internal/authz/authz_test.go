@@ -17,14 +17,14 @@ func TestCan(t *testing.T) {
 	for name, tt := range map[string]struct {
 		got, want bool
 	}{
-		"a member's permission":             {owner.Can(authz.BillingManage), true},
-		"one that the role lacks":           {owner.Can(authz.TeamManage), false},
-		"a member on the platform":          {owner.CanOnPlatform(authz.BillingManage), false},
-		"permissions left after the flag":   {owner.CanOnPlatform(authz.RolesManage), false},
-		"an admin on the platform":          {admin.CanOnPlatform(authz.BillingManage), true},
-		"an admin without that permission":  {admin.CanOnPlatform(authz.RolesManage), false},
-		"an admin without a tenant":         {admin.Can(authz.BillingManage), false},
-		"nobody holds the empty permission": {owner.Can("") || admin.CanOnPlatform(""), false},
+		"a member's permission":                 {owner.Can(authz.BillingManage), true},
+		"a permission that the role lacks":      {owner.Can(authz.TeamManage), false},
+		"a member on the platform":              {owner.CanOnPlatform(authz.BillingManage), false},
+		"permissions left after the flag":       {owner.CanOnPlatform(authz.RolesManage), false},
+		"an admin on the platform":              {admin.CanOnPlatform(authz.BillingManage), true},
+		"an admin without that permission":      {admin.CanOnPlatform(authz.RolesManage), false},
+		"an admin without a tenant":             {admin.Can(authz.BillingManage), false},
+		"the empty permission is never granted": {owner.Can("") || admin.CanOnPlatform(""), false},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %t", name, tt.got)

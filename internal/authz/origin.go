@@ -111,8 +111,8 @@ func (OptionalID) Schema(*shape.Registry) *shape.Schema {
 	return &shape.Schema{OneOf: []*shape.Schema{{Type: shape.TypeInteger}, {Type: shape.TypeString, Format: "uuid", Nullable: true}}}
 }
 
-// Author returns the caller as the author of a change, or nil without a caller. The answers of tenants
-// do not name admins and keys of the platform.
+// Author returns the caller as the author of a change, or nil without a caller. For tenants, it
+// does not name admins and keys of the platform.
 func (o *Origin) Author(forPlatform bool) *ChangeAuthor {
 	if o == nil {
 		return nil

@@ -65,7 +65,7 @@ func TestIfNoneMatch(t *testing.T) {
 	} {
 		r := s.get(t, path, "If-None-Match", header)
 		if size := r.Body.Len(); r.Code != status || (size == 0) != (status == http.StatusNotModified) {
-			t.Errorf("If-None-Match: %s answers %d with %d bytes, want %d", header, r.Code, size, status)
+			t.Errorf("If-None-Match: %s returns %d with %d bytes, want %d", header, r.Code, size, status)
 		}
 		if r.Header().Get("ETag") != tag || r.Header().Get("Cache-Control") == "" || r.Header().Get("Vary") == "" {
 			t.Errorf("If-None-Match: %s lacks headers: %v", header, r.Header())
@@ -166,7 +166,7 @@ func TestCacheAge(t *testing.T) {
 		exec(t, db, "UPDATE plans SET name = '{\"en\":\"Again\"}' WHERE slug = 'first'")
 		here.clock.Set(here.clock.Now().Add(-time.Hour))
 		if got := firstPlan(t, here); got != "Again" {
-			t.Errorf("a clock that was set back keeps showing %s", got)
+			t.Errorf("after the clock was set back: %s", got)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func wantValue(t *testing.T, c *cache[int], want int) {
 
 // A value is read once until it expires. It is read again after a drop, after its maximum age, and
 // after the clock was set back.
-func TestValuesAreKept(t *testing.T) {
+func TestValuesAreCached(t *testing.T) {
 	t.Parallel()
 	s := &countedSource{}
 	c, now := newTestCache(s)
@@ -68,7 +68,7 @@ func TestValuesAreKept(t *testing.T) {
 }
 
 // A value can miss a change that commits during the read, so it is read again.
-func TestADropWhileReading(t *testing.T) {
+func TestDropDuringRead(t *testing.T) {
 	t.Parallel()
 	s := &countedSource{}
 	c, _ := newTestCache(s)
@@ -79,9 +79,9 @@ func TestADropWhileReading(t *testing.T) {
 	wantValue(t, c, 2)
 }
 
-// While reads fail temporarily, the last value is returned, whatever its age. A dropped value is
-// never returned, and other errors are returned.
-func TestTheLastValueIsKeptInAnOutage(t *testing.T) {
+// While reads fail temporarily, the last value is returned, regardless of its age, but never a
+// dropped value. Other errors are returned.
+func TestLastValueIsUsedDuringOutage(t *testing.T) {
 	t.Parallel()
 	s := &countedSource{fails: errAway}
 	c, now := newTestCache(s)

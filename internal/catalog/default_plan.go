@@ -14,7 +14,7 @@ import (
 // if no plan is the default.
 func (s *Service) DefaultPlan(ctx context.Context) (Plan, error) { return s.store.defaultPlan(ctx) }
 
-// fieldsAgainstDefault returns the fields that keep a plan from being the default plan
+// fieldsAgainstDefault returns the fields that prevent a plan from being the default plan
 // (rules: catalog#default-plan).
 func (p Plan) fieldsAgainstDefault() []string {
 	var fields []string
@@ -33,10 +33,10 @@ func (p Plan) fieldsAgainstDefault() []string {
 	return fields
 }
 
-// checkDefault adds the fields to broken that violate a rule of the default plan after a change
-// from old to next. A rule that the change itself brings into force is named by the field that
-// does so, and otherwise by the field that breaks it. If isPart is set, the caller calls
-// CheckTrialsWithoutCard after the last change of several.
+// checkDefault adds to broken the fields that violate a rule of the default plan after a change
+// from old to next. If the change makes a rule apply, the error is on the field that makes it
+// apply; otherwise it is on the field that violates the rule. isPart means that the change is one
+// of several, and that the caller calls CheckTrialsWithoutCard after the last one.
 func (s *Service) checkDefault(ctx context.Context, old, next Plan, isPart bool, broken *fault.Fields) error {
 	current, err := s.store.defaultPlan(ctx)
 	if errors.Is(err, ErrNotFound) {

@@ -103,7 +103,7 @@ func cachedResponse[T any](ctx context.Context, h *HTTP, name string, build func
 	return stored, nil
 }
 
-// noCurrency replaces all currencies without prices, so that made-up codes share one cached
+// noCurrency replaces all currencies without prices, so that unknown codes share one cached
 // response. It is not a valid code.
 const noCurrency = "none"
 

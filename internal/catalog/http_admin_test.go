@@ -175,7 +175,7 @@ func TestAdminPages(t *testing.T) {
 			}
 		}
 		if got := data(t, s.admin(t, adminProducts+"?page=99", 200)); len(got) != 0 {
-			t.Errorf("beyond the end there is %v", got)
+			t.Errorf("page after the last one contains %v", got)
 		}
 	})
 }

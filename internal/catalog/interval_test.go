@@ -60,7 +60,7 @@ func TestSetInterval(t *testing.T) {
 		"a count without one":          {old: monthly, count: count(12), want: terms{"monthly", catalog.Interval{Unit: "month", Count: 12}}},
 		"a unit and a count":           {old: monthly, unit: text("year"), count: count(1), want: terms{"yearly", catalog.Interval{Unit: "year", Count: 1}}},
 		"two years keep the old cycle": {old: monthly, unit: text("year"), count: count(2), want: terms{"monthly", catalog.Interval{Unit: "year", Count: 2}}},
-		"back to what has a name": {
+		"back to a named interval": {
 			old: terms{"yearly", catalog.Interval{Unit: "month", Count: 7}}, count: count(1), want: monthly,
 		},
 	} {
@@ -99,7 +99,7 @@ func TestSetIntervalAgain(t *testing.T) {
 		}
 		for _, cycle := range catalog.BillingCycles() {
 			if named, _ := catalog.CycleInterval(cycle); named == p.Interval && p.BillingCycle != cycle {
-				t.Fatalf("%v is %s, not %s", p.Interval, cycle, p.BillingCycle)
+				t.Fatalf("%v is %s, want %s", p.Interval, cycle, p.BillingCycle)
 			}
 		}
 	})
@@ -120,7 +120,7 @@ func TestTextWith(t *testing.T) {
 		"a new one":        {old, map[string]*string{"es": text("D")}, catalog.Text{"en": "A", "fr": "B", "es": "D"}},
 		"null removes":     {old, map[string]*string{"fr": nil}, catalog.Text{"en": "A"}},
 		"empty removes":    {old, map[string]*string{"fr": text("")}, catalog.Text{"en": "A"}},
-		"what is not":      {old, map[string]*string{"it": nil}, catalog.Text{"en": "A", "fr": "B"}},
+		"unknown language": {old, map[string]*string{"it": nil}, catalog.Text{"en": "A", "fr": "B"}},
 		"all":              {old, map[string]*string{"en": nil, "fr": text("")}, nil},
 		"from none":        {nil, map[string]*string{"en": text("A")}, catalog.Text{"en": "A"}},
 		"none from none":   {nil, map[string]*string{"en": nil}, nil},

@@ -124,7 +124,7 @@ func TestDatabaseDown(t *testing.T) {
 	c.fail.Store(true)
 	r := s.get(t, "/api/v1/catalog/plans")
 	if text := body(t, r, http.StatusInternalServerError); strings.Contains(text, errDown.Error()) {
-		t.Errorf("the answer tells an internal error: %s", text)
+		t.Errorf("response contains an internal error: %s", text)
 	}
 	if got := r.Header().Get("Cache-Control"); strings.Contains(got, "public") {
 		t.Errorf("an accident may be cached: %q", got)

@@ -110,7 +110,7 @@ func TestPage(t *testing.T) {
 	}
 	for name, files := range map[string]fstest.MapFS{"no page": {}, "another page": {"index.html": {Data: []byte("<html>")}}} {
 		if _, err := console.New(console.Config{Files: files}); err == nil {
-			t.Errorf("%s is taken for a console", name)
+			t.Errorf("%s is accepted as a console", name)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q: %v", accept, w.Header())
 		}
 		if again := get(h, "/assets/app-abc.js", "Accept-Encoding", accept, "If-None-Match", w.Header().Get("ETag")); again.Code != 304 {
-			t.Errorf("%q: %d for what the client has", accept, again.Code)
+			t.Errorf("%q: status = %d for an unchanged file, want 304", accept, again.Code)
 		}
 		tags[w.Header().Get("ETag")] = want[0]
 	}
@@ -222,7 +222,7 @@ func TestComponents(t *testing.T) {
 }
 
 // Every path that the console's script routes is served.
-func TestPathsAreThoseOfTheScript(t *testing.T) {
+func TestPathsMatchTheScript(t *testing.T) {
 	t.Parallel()
 	script, err := os.ReadFile("../../web/src/app/router.tsx")
 	if err != nil {

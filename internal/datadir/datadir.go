@@ -20,8 +20,8 @@ const (
 	mostEntries = 100
 )
 
-// Folder makes a directory accessible only to the service's user. It creates the directory or
-// removes the permissions of other users, also from the named files in it, if they exist. It
+// Folder makes a directory accessible only to the service's user. It creates the directory, or
+// removes the permissions of other users from the directory and from the named files in it. It
 // returns an error for a directory that other users need or that another user owns.
 func Folder(path string, files ...string) error {
 	if err := os.MkdirAll(path, folderMode); err != nil {

@@ -45,7 +45,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("a file in it is left with %v", got)
 	}
 	if got := mode(t, filepath.Join(wide, "other")); got != 0o644 {
-		t.Errorf("a file that is not the service's gets %v", got)
+		t.Errorf("mode of a foreign file = %v", got)
 	}
 	shared, full := filepath.Join(top, "shared"), filepath.Join(top, "full")
 	if err := os.Mkdir(full, 0o700); err != nil {
@@ -68,6 +68,6 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	if err := datadir.Folder(filepath.Join(full, "1")); err == nil {
-		t.Error("a file is taken for a folder")
+		t.Error("a file is accepted as a folder")
 	}
 }

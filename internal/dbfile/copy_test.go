@@ -83,7 +83,7 @@ func TestCopyLive(t *testing.T) {
 	close(stop)
 	writer.Wait()
 	if written == 200 {
-		t.Error("nothing was written meanwhile")
+		t.Error("no writes during the copy")
 	}
 	if err := dbfile.CopyLive(t.Context(), from, filepath.Join(folder, "one")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("onto another file: %v", err)

@@ -63,6 +63,6 @@ func TestFree(t *testing.T) {
 		t.Errorf("%d bytes are free (%v)", free, err)
 	}
 	if _, err := dbfile.FreeSpace(filepath.Join(t.TempDir(), "nowhere")); err == nil {
-		t.Error("there is room nowhere")
+		t.Error("FreeSpace of a missing folder succeeded")
 	}
 }

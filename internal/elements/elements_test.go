@@ -56,7 +56,7 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%q: %v", accept, w.Header())
 		}
 		if again := ask(h, "GET", "/elements/v1/team.js", "Accept-Encoding", accept, "If-None-Match", w.Header().Get("ETag")); again.Code != 304 {
-			t.Errorf("%q: %d for what the client has", accept, again.Code)
+			t.Errorf("%q: status = %d for an unchanged file, want 304", accept, again.Code)
 		}
 	}
 	version := strings.Trim(ask(h, "GET", "/elements/v1/team.js").Header().Get("ETag"), `"`)
@@ -95,7 +95,7 @@ func TestBuilt(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		if content, err := io.ReadAll(unpacked); err != nil || !bytes.Equal(content, plain) {
-			t.Errorf("%s is not what its compressed copy has: %v", name, err)
+			t.Errorf("%s differs from its compressed copy: %v", name, err)
 		}
 		if tag := `"tenantry-` + name + `"`; !bytes.Contains(plain, []byte(tag)) || !strings.Contains(all, tag) {
 			t.Errorf("%s is not defined", tag)
@@ -127,7 +127,7 @@ func TestFilesAreReadLate(t *testing.T) {
 	files := &counting{FS: fstest.MapFS{"team.js.gz": {Data: compress("one")}}}
 	h := elements.Handler(files)
 	if n := files.opened.Load(); n > 0 {
-		t.Errorf("%d files are read before a request", n)
+		t.Errorf("%d files were read before the first request", n)
 	}
 	var wg sync.WaitGroup
 	for range 5 {

@@ -29,7 +29,7 @@ func TestCopiesMatchTheirSentinel(t *testing.T) {
 	}
 }
 
-func TestWithLeavesTheSentinelAlone(t *testing.T) {
+func TestWithDoesNotChangeTheSentinel(t *testing.T) {
 	t.Parallel()
 	sentinel := fault.New(fault.NotFound, "error.not_found")
 	first := sentinel.With("a", 1)

@@ -114,7 +114,7 @@ func TestEveryLinkOfTheSite(t *testing.T) {
 				ids[at][id] = true
 			}
 			if attr["style"] != "" || n.Data == "style" || n.Data == "script" && attr["src"] == "" {
-				t.Errorf("%s: <%s> has what the policy forbids", at, n.Data)
+				t.Errorf("%s: <%s> violates the content security policy", at, n.Data)
 			}
 			to := attr["href"]
 			if to == "" {
@@ -149,9 +149,9 @@ func TestEveryLinkOfTheSite(t *testing.T) {
 	}
 	for _, l := range links {
 		if pages[l.to].status != http.StatusOK {
-			t.Errorf("%s leads to %s: %d", l.from, l.to, pages[l.to].status)
+			t.Errorf("%s links to %s: status %d", l.from, l.to, pages[l.to].status)
 		} else if l.anchor != "" && !ids[l.to][l.anchor] {
-			t.Errorf("%s leads to %s#%s, which is no heading there", l.from, l.to, l.anchor)
+			t.Errorf("%s links to %s#%s, a heading that does not exist", l.from, l.to, l.anchor)
 		}
 	}
 	if len(ids) < 300 || len(links) < 1000 {
@@ -205,11 +205,11 @@ func TestAPage(t *testing.T) {
 		`<a href="rules/webhooks#types">`, `<a href="rules/webhooks">Rules: Webhooks to the outside</a>`, `<a href="api">`, `rel="prev"`, `rel="next"`, `<span class="c-s">`,
 	} {
 		if !strings.Contains(page.body, want) {
-			t.Errorf("the page has no %s", want)
+			t.Errorf("page does not contain %s", want)
 		}
 	}
 	if below := get(t, s.URL+"/below/docs/rules/team").body; !strings.Contains(below, `src="../assets/guides.js"`) || !strings.Contains(below, `<a href="../rules/team" aria-current="page">`) {
-		t.Error("a page of a folder does not find what it needs")
+		t.Error("relative links of a page in a folder are wrong")
 	}
 	if strings.Contains(page.body, "raw HTML") || strings.Contains(page.body, "&lt;!--") {
 		t.Error("the page shows a comment")
@@ -247,7 +247,7 @@ func TestAddresses(t *testing.T) {
 }
 
 // Files have an ETag and are compressed if the client accepts it.
-func TestFilesAreKept(t *testing.T) {
+func TestFilesAreCacheable(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, name := range []string{"webhooks", "assets/guides.css", "assets/search.json", "api", "api/usage/record-usage"} {
@@ -260,7 +260,7 @@ func TestFilesAreKept(t *testing.T) {
 			continue
 		}
 		if text, err := io.ReadAll(r); err != nil || string(text) != bare.body || len(packed.body) >= len(bare.body) {
-			t.Errorf("%s: compressed it is %d of %d bytes: %v", name, len(packed.body), len(bare.body), err)
+			t.Errorf("%s: compressed: got %d of %d bytes: %v", name, len(packed.body), len(bare.body), err)
 		}
 		if bare.header.Get("ETag") == packed.header.Get("ETag") || packed.header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%s: a cache would mistake the one for the other", name)
@@ -286,7 +286,7 @@ func TestAnOperation(t *testing.T) {
 		`rel="prev"`, `rel="next"`, `aria-current="page"><span class="verb">POST</span>Record a usage event</a>`,
 	} {
 		if !strings.Contains(page.body, want) {
-			t.Errorf("the page has no %s", want)
+			t.Errorf("page does not contain %s", want)
 		}
 	}
 	index := get(t, s.URL+"/below/docs/api")
@@ -400,7 +400,7 @@ func TestTheSiteAsFiles(t *testing.T) {
 					continue
 				}
 				if info, err := os.Stat(filepath.Join(filepath.Dir(name), to)); err != nil || info.IsDir() {
-					t.Errorf("%s leads to %s: %v", name, to, err)
+					t.Errorf("%s links to %s: %v", name, to, err)
 				}
 			}
 		})

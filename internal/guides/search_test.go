@@ -61,14 +61,14 @@ func TestSynonyms(t *testing.T) {
 	term := regexp.MustCompile(`^[a-z0-9./_-]+( [a-z0-9./_-]+){0,3}$`)
 	for from, to := range index.Synonyms {
 		if !term.MatchString(from) {
-			t.Errorf("%q is not what a query can contain", from)
+			t.Errorf("synonym %q cannot occur in a query", from)
 		}
 		if len(to) == 0 {
 			t.Errorf("%q has an empty list", from)
 		}
 		for _, word := range to {
 			if word == from || !regexp.MustCompile(`(^|[^\pL\pN])`+regexp.QuoteMeta(word)).MatchString(folded) {
-				t.Errorf("%q leads to %q, which no page contains", from, word)
+				t.Errorf("%q is a synonym of %q, which no page contains", from, word)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func (k *kept) Add(_ context.Context, e hook.Event) error {
 	return errFull
 }
 
-func TestTell(t *testing.T) {
+func TestPublish(t *testing.T) {
 	t.Parallel()
 	id := uuid.New()
 	if err := hook.Publish(t.Context(), nil, hook.InvoicePaid, id, nil); err != nil {

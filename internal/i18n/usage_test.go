@@ -28,7 +28,7 @@ func TestKeysOfTheProgram(t *testing.T) {
 	}
 	for code, where := range codes {
 		if key := "error." + code; !c.Has(key) {
-			t.Errorf("%s: the code has no message %s", where, key)
+			t.Errorf("%s: no message %s for the code", where, key)
 		}
 	}
 }

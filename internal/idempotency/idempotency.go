@@ -81,7 +81,7 @@ type Service struct {
 // New returns a Service.
 func New(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// entry is a stored key. Until its request has ended, it is leased and has no response.
+// entry is a stored key. Until its request has ended, it is leased and its response is empty.
 type entry struct {
 	bodyHash    string
 	leaseID     *uuid.UUID
@@ -94,8 +94,8 @@ type entry struct {
 // stores the response of do if it is a success, so a failed request does not use up its key. If
 // another body has used the key, Run returns an error (409).
 //
-// Invariant: of concurrent requests with one key, across all instances, only the one that holds the
-// lease runs; the others wait for its response.
+// Invariant: of concurrent requests with one key, across all instances, only the holder of the
+// lease runs; the other requests wait for its response.
 func (s *Service) Run(ctx context.Context, r Request, do func(ctx context.Context) (Response, error)) (Response, error) {
 	bodyHash := hash(r.Body)
 	leaseID, known, err := s.claim(ctx, r.id(), bodyHash)

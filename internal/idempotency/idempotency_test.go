@@ -106,8 +106,8 @@ func TestFailuresFreeTheKey(t *testing.T) {
 	})
 }
 
-// A request of a killed process delays others until its lease ends, or until a start on a database
-// that no other process uses.
+// A request of a killed process delays other requests with its key until its lease ends, or until
+// the next start if no other process uses the database.
 func TestLeaseOfAKilledProcess(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r rig) {
@@ -144,7 +144,7 @@ func TestLeaseOfAKilledProcess(t *testing.T) {
 	})
 }
 
-// Of many concurrent requests, of which the first ones fail, exactly one succeeds.
+// If the first of many concurrent requests fail, exactly one request succeeds.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r rig) {

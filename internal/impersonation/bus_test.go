@@ -152,7 +152,7 @@ func TestSweepOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := r.svc.Sweep(t.Context()); err != nil || r.count("SELECT count(*) FROM impersonation_logs") != 1 {
-			t.Fatalf("a sweep ended what goes on: %v", err)
+			t.Fatalf("sweep ended a running impersonation: %v", err)
 		}
 		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), "UPDATE credentials SET revoked_at = created_at"); err != nil {
 			t.Fatal(err)
@@ -167,10 +167,10 @@ func TestSweepOnce(t *testing.T) {
 			}
 		}
 		if n := r.count("SELECT count(*) FROM impersonation_logs WHERE action = 'ended'"); n != 1 {
-			t.Errorf("it ended %d times", n)
+			t.Errorf("ended %d times", n)
 		}
 		if n := r.count("SELECT count(*) FROM audit_logs WHERE action = 'impersonation.ended' AND actor_id IS NULL"); n != 1 {
-			t.Errorf("%d entries of the trail", n)
+			t.Errorf("%d entries in the audit log", n)
 		}
 	})
 }

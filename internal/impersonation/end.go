@@ -23,8 +23,8 @@ func (s *Service) EndOrphaned(ctx context.Context, userID int64) error {
 }
 
 // EndFamily ends the impersonations that depend on credentials of one login, and revokes those
-// credentials, in the transaction of ctx, which has locked the user. It is called at a refresh: the
-// new tokens act as the admin, and a request with an old token must not suddenly act as the admin.
+// credentials, in the transaction of ctx, which has locked the user. A refresh calls it: the new
+// tokens act as the admin, but a request with an old token must not act as the admin.
 func (s *Service) EndFamily(ctx context.Context, userID int64, family uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingOfFamily(ctx, userID, family)

@@ -211,7 +211,7 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 				"en": "This user is not a member of this organization.", "fr": "Cette personne n’est pas membre de cette organisation.",
 				"it": "Questo utente non è membro di questa organizzazione.",
 			}},
-			"stopping what has not begun": {stopPath, nil, map[string]string{
+			"stopping without an impersonation": {stopPath, nil, map[string]string{
 				"en": "You are not acting as another user.", "fr": "Vous n’agissez pas au nom d’un autre compte.",
 				"es": "No está actuando como otra persona.", "it": "Non sta operando come un altro utente.",
 			}},
@@ -308,7 +308,7 @@ func TestNestedAndStopRestores(t *testing.T) {
 		s.Call("GET", "/api/v1/admin/tenants", beside, nil).Want(200)
 		s.Call("GET", statusPath, member, nil).WantRefused(400, "")
 		if me := s.Call("GET", "/api/v1/auth/me", member, nil).Want(200); me.At("impersonation") != nil {
-			t.Errorf("Bob is told of it: %s", me.Text)
+			t.Errorf("member sees the impersonation: %s", me.Text)
 		}
 		// The admin's other login can start another impersonation.
 		s.Impersonate(beside, eve).Want(200)

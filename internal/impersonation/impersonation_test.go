@@ -189,8 +189,8 @@ func TestImpersonationGuardRails(t *testing.T) {
 				"a member of another tenant":    {map[string]any{"user_id": adaID, "tenant_id": eve.Tenant}, 400, "This user is not a member of this organization."},
 				"a user who does not exist":     {map[string]any{"user_id": 4711, "tenant_id": ada.Tenant}, 422, "This does not exist."},
 				"a tenant that does not exist":  {map[string]any{"user_id": adaID, "tenant_id": none}, 422, "This does not exist."},
-				"a user id that is none":        {map[string]any{"user_id": "ada", "tenant_id": ada.Tenant}, 422, "This must be an integer."},
-				"a tenant id that is none":      {map[string]any{"user_id": adaID, "tenant_id": "acme"}, 422, "This must be a UUID."},
+				"an invalid user ID":            {map[string]any{"user_id": "ada", "tenant_id": ada.Tenant}, 422, "This must be an integer."},
+				"an invalid tenant ID":          {map[string]any{"user_id": adaID, "tenant_id": "acme"}, 422, "This must be a UUID."},
 				"a user id left out":            {map[string]any{"tenant_id": ada.Tenant}, 422, "This field is required."},
 				"a tenant id left out":          {map[string]any{"user_id": adaID}, 422, "This field is required."},
 				"a user id that is not theirs":  {map[string]any{"user_id": -1, "tenant_id": ada.Tenant}, 422, "This does not exist."},
@@ -253,7 +253,7 @@ func TestAdminRoutesWhileImpersonating(t *testing.T) {
 
 // The end of the credential ends the impersonation, with one record, and affects only the admin's
 // tokens.
-func TestWhatEndsAnImpersonation(t *testing.T) {
+func TestEndOfImpersonation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		target := s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("ada@example.com", nil)).Want(201)
@@ -327,9 +327,9 @@ func TestRevokingTheAdminEndsTheImpersonation(t *testing.T) {
 	})
 }
 
-// Permissions are read at each request: those of the target's role while impersonating, and the
-// admin's own.
-func TestPermissionsTakenAwayAreGone(t *testing.T) {
+// Permissions are read at each request: the permissions of the admin, or of the target's role while
+// impersonating.
+func TestRevokedPermissionsApplyImmediately(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -373,7 +373,8 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 	}
 }
 
-// Of concurrent starts with one credential exactly one succeeds, as the log shows.
+// If a credential starts several impersonations concurrently, exactly one succeeds, as the log
+// shows.
 func TestStartRace(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -82,7 +82,8 @@ func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, er
 	return c, nil
 }
 
-// lockTenant locks a tenant, which keeps the target in it. It returns errNoTenant if it does not exist.
+// lockTenant locks a tenant, so that the target cannot leave it. It returns errNoTenant if the
+// tenant does not exist.
 func (s store) lockTenant(ctx context.Context, id uuid.UUID) error {
 	absent := errNoTenant
 	err := s.db.QueryAll(ctx, append(distribution.LockTenants(s.db, id), sqldb.Query{

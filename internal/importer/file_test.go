@@ -27,7 +27,7 @@ func read(t testing.TB, text string) ([]string, error) {
 		}
 		problems, ours := problemsOf(bad)
 		if !ours {
-			t.Errorf("%v is no problem", bad)
+			t.Errorf("%v is not a list of problems", bad)
 		}
 		for _, problem := range problems {
 			lines = append(lines, fmt.Sprintf("%d %s", r.line, problem))
@@ -169,7 +169,7 @@ func TestProblemsOf(t *testing.T) {
 		{"several", errors.Join(newProblem("a", "x"), nil, newProblem("b", "y")), []string{"a: x", "b: y"}, true},
 		{"wrapped", fmt.Errorf("line: %w", newProblem("a", "x")), []string{"a: x"}, true},
 		{"another failure", broken, nil, false},
-		{"one beside another failure", errors.Join(newProblem("a", "x"), broken), nil, false},
+		{"one next to another failure", errors.Join(newProblem("a", "x"), broken), nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

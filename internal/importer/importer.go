@@ -2,9 +2,9 @@
 // files.
 //
 // Invariants: the importer checks every file completely before it changes anything, and changes
-// nothing if a line is invalid. It then imports each line in its own transaction, which also
-// records that the line was imported. An interrupted import therefore loses nothing, and running it
-// again continues where it stopped.
+// nothing if a line is invalid. It then imports each line in a separate transaction, which also
+// records that the line was imported. An interrupted import therefore loses nothing, and the next
+// run continues where it stopped.
 package importer
 
 import (

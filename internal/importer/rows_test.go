@@ -61,7 +61,7 @@ func TestUserOf(t *testing.T) {
 		{"a name with a character that turns text around", []string{"name", "Grace\u202eHopper"}, []string{"name: must have"}},
 		{"an id that is too long", []string{"id", strings.Repeat("7", 256)}, []string{"id: must have at most 255"}},
 		{"no address", []string{"email", "grace"}, []string{"email: is not an email address"}},
-		{"a name beside the address", []string{"email", "Grace <grace@example.com>"}, []string{"email: is not an email address"}},
+		{"a name next to the address", []string{"email", "Grace <grace@example.com>"}, []string{"email: is not an email address"}},
 		{"an unknown language", []string{"locale", "de"}, []string{"locale: must be one of en, fr, es, it"}},
 		{"a region", []string{"locale", "fr-FR"}, []string{"locale: must be one of"}},
 		{"another word for yes", []string{"verified", "1"}, []string{"verified: must be true or false"}},
@@ -126,7 +126,7 @@ func TestTenantFields(t *testing.T) {
 		{"a currency that the catalog lacks", []string{"currency", "JPY"}, []string{"currency: is not a currency of the catalog"}},
 		{"a slug with a space", []string{"slug", "a b"}, []string{"slug: must only contain letters, digits, - and _"}},
 		{"a slug with a slash", []string{"slug", "a/b"}, []string{"slug: must only contain letters, digits, - and _"}},
-		{"a billing address that is none", []string{"billing_email", "bills"}, []string{"billing_email: is not an email address"}},
+		{"an invalid billing address", []string{"billing_email", "bills"}, []string{"billing_email: is not an email address"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -56,14 +56,15 @@ func (inv *Invoice) setMarking(stored sqldb.JSON) error {
 	return nil
 }
 
-// markPaid records that an open invoice was paid outside of the provider, which then charges nothing
-// (rules: invoices#marking-as-paid). It returns invoice_not_payable if the invoice is not open.
+// markPaid records that an open invoice was paid outside of the provider, which then charges
+// nothing (rules: invoices#marking-as-paid). It returns invoice_not_payable if the invoice is not
+// open.
 //
 // Invariant: an invoice has at most one pending marking. It is committed under the tenant's lock
-// before the provider is called, and its ID is the idempotency key. Whichever transaction stores the
+// before the provider is called, and its ID is the idempotency key. The transaction that stores the
 // paid invoice, after the response or a notification, also stores the day, the reference and the
-// audit entry, once. Of concurrent requests one succeeds. A retry after an unknown outcome succeeds
-// once, whatever has read the outcome back since.
+// audit entry, once. Only one of several concurrent requests succeeds. A retry after an unknown
+// outcome succeeds once, even if a notification has read the outcome back in the meantime.
 func (s *Service) markPaid(ctx context.Context, tenantID, id uuid.UUID, m marking) (Invoice, error) {
 	inv, err := s.source.get(ctx, tenantID, id)
 	if err != nil {

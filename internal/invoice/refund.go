@@ -55,8 +55,8 @@ func (s *Service) publishRefund(ctx context.Context, tenantID uuid.UUID, in psp.
 	})
 }
 
-// translate returns the invoice of a tenant for a provider's invoice that was just read: as it was
-// issued if this service issues invoices. It calls no other system.
+// translate returns the tenant's invoice for a provider's invoice that was just read. If this
+// service issues invoices, it is the issued invoice. translate does not call other systems.
 func (s *Service) translate(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) (Invoice, error) {
 	if s.deps.Issuing != nil {
 		inv, err := s.store.invoice(ctx, tenantID, stableID(in.ID, in.CreatedAt))

@@ -20,7 +20,7 @@ import (
 // invoices can still be read by ID.
 const chunks = 50
 
-// remote is the source for the provider's own invoices, of which only IDs are stored.
+// remote is the source for the provider's own invoices. Only their IDs are stored.
 type remote struct {
 	store     store
 	tenants   Tenants

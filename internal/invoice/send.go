@@ -30,8 +30,8 @@ const (
 	oneDay = 24 * time.Hour
 )
 
-// DefaultReminders returns the days from the due date on which an unpaid invoice is mailed again,
-// without a setting.
+// DefaultReminders returns the default of the setting for reminders: the days, relative to the due
+// date, on which an unpaid invoice is mailed again.
 func DefaultReminders() []int { return []int{-3, 1, 7, 14} }
 
 // enqueueMail enqueues the mail of an invoice that is sent, once. Call it in the transaction that

@@ -51,7 +51,7 @@ func TestSharesAddUp(t *testing.T) {
 			}
 		}
 		if total != amount {
-			t.Fatalf("%d, not %d", total, amount)
+			t.Fatalf("%d, want %d", total, amount)
 		}
 	})
 }

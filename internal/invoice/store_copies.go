@@ -17,8 +17,9 @@ import (
 var errNoCopy = errors.New("the invoice was not copied")
 
 // putCopy stores the copy of an invoice that was just read from the provider, for the lists across
-// tenants. inv is its translation. If isIssuing is set, the copy of an issued invoice is the invoice
-// that this service has issued. The caller must hold the tenant's lock in a transaction.
+// tenants. inv is the provider's invoice, converted. If isIssuing is set, the copy of an issued
+// invoice is the invoice that this service has issued. The caller must hold the tenant's lock in a
+// transaction.
 func (s store) putCopy(ctx context.Context, inv Invoice, in psp.Invoice, isIssuing bool) error {
 	if isIssuing && inv.Status != StatusDraft {
 		issued, err := s.invoice(ctx, inv.TenantID, inv.ID)

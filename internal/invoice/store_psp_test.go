@@ -31,7 +31,7 @@ func TestManyIDs(t *testing.T) {
 		}
 		known, err := s.storedIDs(t.Context(), tenantID, invoices)
 		if err != nil || len(known) != 1 || !known[last.ID] {
-			t.Errorf("known are %v, %v", known, err)
+			t.Errorf("known invoices = %v, %v", known, err)
 		}
 	})
 }

@@ -56,8 +56,8 @@ type InvoiceView struct {
 	UpdatedAt          shape.Time           `json:"updated_at"`
 }
 
-// creditable returns the amount of a line that a credit note can still credit: the rest that a discount
-// and earlier credit notes left of it, and at most the rest of the invoice.
+// creditable returns the amount of a line that a credit note can still credit: the amount minus the
+// discount and earlier credit notes, but at most the rest of the invoice.
 func (inv Invoice) creditable(l Line) money.Money {
 	left := money.Money{Currency: l.Amount.Currency}
 	if l.Type == AdjustmentLine || inv.Status == StatusDraft || inv.Status == StatusVoid {

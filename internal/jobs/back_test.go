@@ -39,7 +39,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 		start(t, queue())
 		receive(t, mails)
 		if attempt := receive(t, tries); attempt != 2 {
-			t.Errorf("tried for the %d. time", attempt)
+			t.Errorf("attempt %d", attempt)
 		}
 		select {
 		case <-reminders:

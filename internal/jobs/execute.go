@@ -88,8 +88,8 @@ func (q *Queue) attemptsOf(kind string) int {
 }
 
 // recordWithRetry records that c ended with err. It retries while the database is unavailable,
-// because an unrecorded job runs again when its lease ends. It gives up when the lease can have
-// ended, and after one attempt if work is done.
+// because an unrecorded job runs again when its lease ends. It stops when the lease may have ended,
+// or after one attempt if work is done.
 func (q *Queue) recordWithRetry(ctx, work context.Context, c claimed, err error) error {
 	began := q.lease.Now()
 	for again := false; ; again = true {

@@ -145,9 +145,9 @@ type options struct {
 func At(t time.Time) Option { return func(o *options) { o.at = t } }
 
 // Key deduplicates waiting jobs of a kind with the same key. Such jobs are interchangeable, as in
-// "synchronize this customer", and read the current state when they run. If one is already waiting,
-// Enqueue adds no job. The earlier due time wins, except that a job that has failed keeps its
-// pause.
+// "synchronize this customer", and read the current state when they run. If a job with the key is
+// already waiting, Enqueue adds no job. The earlier due time applies, except that a failed job
+// keeps its pause.
 //
 // A run that starts after a commit sees everything that was committed before or together with
 // Enqueue. A running job therefore does not count as waiting: Enqueue adds another one, which

@@ -264,7 +264,7 @@ func TestLeasesEndAtAStart(t *testing.T) {
 }
 
 // A lease from a clock far in the future is ignored. Otherwise the job would wait for years.
-func TestALeaseOfTheFarFutureIsTakenBack(t *testing.T) {
+func TestLeaseInTheFarFutureIsIgnored(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		q := r.queue(nil)

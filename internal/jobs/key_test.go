@@ -100,7 +100,7 @@ func TestAWaitingTwinRunsAfterTheCommit(t *testing.T) {
 	})
 }
 
-// A failed job and the twin that was enqueued during its run are merged into one job, which waits
+// If a job fails, it is merged with the twin that was enqueued during its run. The merged job waits
 // for the pause and keeps the number of attempts.
 func TestAFailedRunAndItsTwinBecomeOne(t *testing.T) {
 	t.Parallel()
@@ -147,8 +147,8 @@ func TestTheEarlierDueTimeCounts(t *testing.T) {
 	})
 }
 
-// A twin does not run while its abandoned predecessor holds its lease. Finally, both run one after
-// the other.
+// While an abandoned job holds its lease, its twin does not run. Afterwards, both run one after the
+// other.
 func TestATwinWaitsForACrashedWorker(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

@@ -12,7 +12,7 @@ import (
 
 // The payload of a dead job is redacted. A job that contained secrets cannot be retried; other jobs
 // can.
-func TestDeadJobsAreKeptWithoutSecrets(t *testing.T) {
+func TestDeadJobsLoseTheirSecrets(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		q := r.queue(nil)
@@ -38,7 +38,7 @@ func TestDeadJobsAreKeptWithoutSecrets(t *testing.T) {
 				t.Errorf("kept with %s", d.Payload)
 			}
 			if err := q.Retry(t.Context(), d.ID); !errors.Is(err, want) {
-				t.Errorf("%s: a retry gives %v, want %v", d.Payload, err, want)
+				t.Errorf("%s: retry returned %v, want %v", d.Payload, err, want)
 			}
 		}
 		now := r.clock.Now()

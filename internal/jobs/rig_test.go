@@ -64,7 +64,7 @@ func start(t *testing.T, q *jobs.Queue) (stop func()) {
 				t.Errorf("Run: %v", err)
 			}
 		case <-time.After(time.Minute):
-			t.Error("Run does not return")
+			t.Error("Run did not return")
 		}
 	})
 	t.Cleanup(stop)

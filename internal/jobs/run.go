@@ -36,8 +36,8 @@ func (q *Queue) EndLeases(ctx context.Context) error {
 
 // Run runs jobs until ctx ends. Then it stops starting jobs and waits for running ones until the
 // drain time is over. It cancels and releases the remaining jobs for other instances. A job whose
-// handler ignores the cancellation keeps its lease until it ends. Run returns an error only if it
-// cannot start.
+// handler ignores the cancellation keeps its lease until the lease ends. Run returns an error only
+// if it cannot start.
 func (q *Queue) Run(ctx context.Context) error {
 	// Wait while the database is unavailable, as the running queue does.
 	for err := q.schedule(ctx); err != nil && ctx.Err() == nil; err = q.schedule(ctx) {

@@ -30,7 +30,7 @@ func TestClientIP(t *testing.T) {
 		"a forged left end":                   {proxy, []string{"198.51.100.1, 192.0.2.7, 10.0.0.2"}, "192.0.2.7"},
 		"a forged trusted left end":           {proxy, []string{"10.0.0.9, 192.0.2.7"}, "192.0.2.7"},
 		"only proxies":                        {proxy, []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
-		"an entry that is no address":         {proxy, []string{"192.0.2.7, unknown, 10.0.0.2"}, "10.0.0.2"},
+		"an invalid address":                  {proxy, []string{"192.0.2.7, unknown, 10.0.0.2"}, "10.0.0.2"},
 		"an empty header":                     {proxy, []string{""}, "10.0.0.1"},
 		"an entry with a port":                {proxy, []string{"192.0.2.7:5555"}, "192.0.2.7"},
 		"IPv6":                                {"[2001:db8:ffff::1]:80", []string{"2001:db8::7"}, "2001:db8::7"},

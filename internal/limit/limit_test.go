@@ -172,7 +172,7 @@ func TestAFailingCounterLetsRequestsPass(t *testing.T) {
 		}
 	}
 	if got := strings.Count(log.String(), "level=WARN"); got != 1 || !strings.Contains(log.String(), "connection refused") {
-		t.Errorf("%d warnings, want one that says why:\n%s", got, log.String())
+		t.Errorf("%d warnings, want 1 with the reason:\n%s", got, log.String())
 	}
 }
 

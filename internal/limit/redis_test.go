@@ -102,14 +102,14 @@ func TestRedisDecidesLikeTheMemory(t *testing.T) {
 			}
 			before := limit.Count{Current: current, Previous: previous, Elapsed: got.Elapsed}
 			if want := limit.Room(before, most); got.Taken != want {
-				t.Fatalf("%+v with limit %d: taken %t, want %t", before, most, got.Taken, want)
+				t.Fatalf("%+v with limit %d: allowed = %t, want %t", before, most, got.Taken, want)
 			}
 			if got.Taken {
 				taken++
 			}
 		}
 		if taken == 0 || taken == 2000 {
-			t.Errorf("%d of 2000 taken: nothing was compared", taken)
+			t.Errorf("%d of 2000 accepted: no limit was reached", taken)
 		}
 	})
 }
@@ -140,7 +140,7 @@ func TestRedisIsExactAtTheBoundary(t *testing.T) {
 		seed(t, client, minute.Unix()/60, state)
 		got, err := counter.Take(t.Context(), "seeded", most, 1)
 		if want := off <= 0; err != nil || got.Taken != want || limit.Room(state, most) != want {
-			t.Fatalf("%+v with limit %d: taken %t, %v, want %t", state, most, got.Taken, err, want)
+			t.Fatalf("%+v with limit %d: allowed = %t, %v, want %t", state, most, got.Taken, err, want)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestRequestsPassWhileRedisIsDown(t *testing.T) {
 		t.Errorf("200 requests waited %v for a Redis that is down", took)
 	}
 	if got := strings.Count(log.String(), "level=WARN"); got != 1 || !strings.Contains(log.String(), "redis: ") {
-		t.Errorf("%d warnings, want one that says why:\n%s", got, log.String())
+		t.Errorf("%d warnings, want 1 with the reason:\n%s", got, log.String())
 	}
 	server.start(t)
 	testkit.Eventually(t, "counting again", func() bool { return passed(3) < 3 })
@@ -205,7 +205,7 @@ func TestRedisThatHangs(t *testing.T) {
 	for i := range 20 {
 		begun := clock.System().Now()
 		if _, err := counter.Take(t.Context(), "a", 1, 1); err == nil {
-			t.Fatal("counted by nobody")
+			t.Fatal("Take succeeded without Redis")
 		}
 		took := clock.System().Now().Sub(begun)
 		if most := 10 * time.Second; took > most {
@@ -221,7 +221,7 @@ func TestRedisThatHangs(t *testing.T) {
 }
 
 // A canceled request is not a failure of Redis.
-func TestRedisCountsForCallersWhoLeave(t *testing.T) {
+func TestRedisCountsCanceledRequests(t *testing.T) {
 	t.Parallel()
 	counter := newRedis(t, "redis://"+miniredis.RunT(t).Addr())
 	gone, cancel := context.WithCancel(t.Context())
@@ -241,7 +241,7 @@ func TestRedisClose(t *testing.T) {
 	}
 	for range 5 {
 		if _, err := counter.Take(t.Context(), "a", 1, 1); err == nil || !strings.Contains(err.Error(), "closed") {
-			t.Fatalf("%v, want that it is closed", err)
+			t.Fatalf("%v, want closed", err)
 		}
 	}
 }
@@ -262,9 +262,9 @@ func TestNewRedis(t *testing.T) {
 	} {
 		counter, err := limit.NewRedis(url)
 		if !errors.Is(err, limit.ErrRedisURL) || counter != nil {
-			t.Errorf("%q is taken: %v", url, err)
+			t.Errorf("%q is accepted: %v", url, err)
 		} else if strings.Contains(fmt.Sprintf("%+v", err), "hush") {
-			t.Errorf("the error shows the password: %v", err)
+			t.Errorf("error contains the password: %v", err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestParseSetting(t *testing.T) {
 	}
 }
 
-func TestParseSettingNamesWhatIsWrong(t *testing.T) {
+func TestParseSettingReportsTheProblem(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"logn=5":                     `unknown group "logn"; groups: account_mail, account_password, api_keys, avatar, catalog, default,`,

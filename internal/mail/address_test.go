@@ -39,7 +39,7 @@ func TestNormalizeAddress(t *testing.T) {
 		strings.Repeat("a", 65) + "@b.c", "a@" + strings.Repeat("b", 64) + ".c", "a@" + strings.Repeat("b.", 127) + "c", strings.Repeat("a", 5000),
 	} {
 		if got, err := mail.NormalizeAddress(text); !errors.Is(err, mail.ErrAddress) {
-			t.Errorf("%q is taken as %q, %v", text, got, err)
+			t.Errorf("%q is parsed as %q, %v", text, got, err)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func FuzzNormalizeAddress(f *testing.F) {
 			t.Fatalf("%q → %q → %q, %v", text, got, again, err)
 		}
 		if parsed, err := netmail.ParseAddress(got); err != nil || parsed.Address != got {
-			t.Fatalf("%q → %q, which is no bare address: %v", text, got, err)
+			t.Fatalf("%q → %q, want a bare address: %v", text, got, err)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func (c *collector) Send(_ context.Context, m mail.Message) error {
 	return nil
 }
 
-func TestOutboxSendsWhatCommits(t *testing.T) {
+func TestOutboxSendsAfterCommit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		queue := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System()})
@@ -77,12 +77,12 @@ func TestOutboxSendsWhatCommits(t *testing.T) {
 				t.Errorf("sent %+v\n%s", got, diff)
 			}
 		case <-time.After(time.Minute):
-			t.Fatal("nothing was sent")
+			t.Fatal("no mail was sent")
 		}
 	})
 }
 
-func TestOutboxRefusesWhatCannotBeSent(t *testing.T) {
+func TestOutboxRejectsInvalidMessages(t *testing.T) {
 	t.Parallel()
 	outbox := mail.NewOutbox(noQueue{}, &collector{})
 	err := outbox.Enqueue(t.Context(), mail.Message{To: "ada@example.test\nBcc: eve@example.test", Text: "t"})

@@ -42,8 +42,8 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	s.options = append(s.options,
 		gomail.WithPort(c.Server.Port),
 		gomail.WithTimeout(sendTimeout),
-		// Without these commands nothing can fail after the server has accepted a message, which
-		// would look like a failure to send it.
+		// These commands are omitted, because an error after the server has accepted the message would
+		// look like a failure to send it.
 		gomail.WithoutRset(),
 		gomail.WithoutNoop(),
 	)

@@ -171,7 +171,7 @@ func TestQuantityText(t *testing.T) {
 	}
 }
 
-func TestWhole(t *testing.T) {
+func TestWholeUnits(t *testing.T) {
 	t.Parallel()
 	const most = math.MaxInt64 / int64(money.One)
 	if q, ok := money.WholeUnits(most); !ok || q != money.Quantity(most)*money.One {
@@ -194,7 +194,7 @@ func TestQuantityRoundTrip(t *testing.T) {
 			t.Fatalf("%s read as %d, %v; want %d", q, got, err, q)
 		}
 		if !json.Valid([]byte(q.String())) {
-			t.Fatalf("%s is no JSON number", q)
+			t.Fatalf("%s is not a JSON number", q)
 		}
 		if f, _ := strconv.ParseFloat(q.String(), 64); money.Quantity(math.Round(f)) != q/money.One && math.Abs(f-float64(q)/1e6) > 1e-3 {
 			t.Fatalf("%s is far from %v", q, f)
@@ -210,7 +210,7 @@ func TestParseQuantityIsExact(t *testing.T) {
 		text := number.Draw(t, "number")
 		exact, ok := new(big.Rat).SetString(text)
 		if !ok {
-			t.Fatalf("%q is no number for math/big", text)
+			t.Fatalf("math/big does not parse %q", text)
 		}
 		millionths := new(big.Rat).Mul(exact, big.NewRat(int64(money.One), 1))
 		tooLarge := new(big.Rat).Abs(millionths).Cmp(big.NewRat(int64(money.Max), 1)) > 0

@@ -195,7 +195,7 @@ func TestParseUnitPriceIsExact(t *testing.T) {
 		text := text.Draw(t, "number")
 		exact, ok := new(big.Rat).SetString(text)
 		if !ok {
-			t.Fatalf("%q is no number for math/big", text)
+			t.Fatalf("math/big does not parse %q", text)
 		}
 		tooLarge := exact.Cmp(big.NewRat(money.MaxUnitPrice, 1)) > 0
 		tooPrecise := !new(big.Rat).Mul(exact, big.NewRat(1e12, 1)).IsInt()
@@ -263,6 +263,6 @@ func TestUnitPriceAmountByStep(t *testing.T) {
 		t.Errorf("2 × 7.25 is %d", got)
 	}
 	if got := unitPrice(t, "1000000000000").Amount(money.NewTotal(1_000_000_000_000, 0), 100); got != math.MaxInt64 {
-		t.Errorf("too much is %d", got)
+		t.Errorf("overflow returned %d", got)
 	}
 }

@@ -44,7 +44,7 @@ func TestPreferredCurrency(t *testing.T) {
 		s.Pay(open("EUR"), apptest.CardPays).Want(303)
 		prefers("after another payment", "EUR")
 		if n := s.CountAudited(o, "tenant.updated"); n != 2 {
-			t.Errorf("%d changes in the trail", n)
+			t.Errorf("%d changes in the audit log", n)
 		}
 
 		started := s.Call("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", map[string]any{"currency": "usd"})).

@@ -275,7 +275,7 @@ func TestCompleteSetup(t *testing.T) {
 		}
 		status = s.Call("GET", "/api/v1/onboarding/status", ada.Token, nil).Want(200)
 		if diff := cmp.Diff(want, status.Body); diff != "" {
-			t.Errorf("in the end: %s", diff)
+			t.Errorf("at the end: %s", diff)
 		}
 		s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200).WantAt("data.city", "Roma")
 	})

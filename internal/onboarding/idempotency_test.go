@@ -124,7 +124,7 @@ func TestKeysOfCallersAndPaths(t *testing.T) {
 	})
 }
 
-// Of concurrent requests with one key, one runs, and the others return its response.
+// If several concurrent requests have the same key, one runs, and the others return its response.
 func TestConcurrentRequestsWithOneKey(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -32,7 +32,7 @@ func TestOnboarding(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		started := s.Call("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", map[string]any{"tenant_name": "Compilers"})).Want(201)
 		if keys := slices.Sorted(maps.Keys(started.Body)); !slices.Equal(keys, []string{"accessToken", "checkout_url", "refreshToken", "tenant", "user"}) {
-			t.Errorf("keys %q: there is no data envelope", keys)
+			t.Errorf("keys = %q, want the session without a data envelope", keys)
 		}
 		if started.At("user.email") != "grace@example.com" || started.At("tenant.name") != "Compilers" ||
 			started.At("tenant.user_role") != "owner" || started.At("tenant.preferred_currency") != "EUR" ||
@@ -56,7 +56,7 @@ func TestOnboarding(t *testing.T) {
 
 		paid := s.Pay(started.Str("checkout_url"), apptest.CardPays).Want(303)
 		if to := paid.Header.Get("Location"); !strings.HasPrefix(to, s.URL+"/onboarding/success") {
-			t.Errorf("paying leads to %s", to)
+			t.Errorf("payment redirects to %s", to)
 		}
 		apptest.Eventually(t, "the subscription", func() bool { return status().At("has_subscription") == true })
 		s.Call("PATCH", "/api/v1/onboarding/complete-setup", token, apptest.BillingDetails).Want(200)
@@ -98,7 +98,7 @@ func TestOnboardingStartRefuses(t *testing.T) {
 			{"unknown currency", map[string]any{"currency": "XXX"}, []string{"currency"}},
 			{"several at once", map[string]any{"currency": "XXX", "plan_slug": "none", "email": "Taken@Example.com"}, []string{"currency", "email", "plan_slug"}},
 			{"email with an account", map[string]any{"email": "TAKEN@example.com"}, []string{"email"}},
-			{"email that is none", map[string]any{"email": "grace"}, []string{"email"}},
+			{"invalid email", map[string]any{"email": "grace"}, []string{"email"}},
 			{"short password", map[string]any{"password": "short", "password_confirmation": "short"}, []string{"password"}},
 			{"other confirmation", map[string]any{"password_confirmation": "battery staple"}, []string{"password_confirmation"}},
 			{"no seats", map[string]any{"quantity": 0}, []string{"quantity"}},
@@ -178,7 +178,7 @@ func TestOnboardingInCookieMode(t *testing.T) {
 		f.Fetch("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", nil)).Want(419)
 		started := f.Send("POST", "/api/v1/onboarding/start", newcomer("grace@example.com", nil)).Want(201)
 		if _, ok := started.Body["accessToken"]; ok {
-			t.Error("there are tokens beside the session")
+			t.Error("response contains tokens and a session cookie")
 		}
 		f.Send("GET", "/api/v1/auth/me", nil).Want(200)
 	})
@@ -257,7 +257,7 @@ func TestPaymentWithoutNotificationIsLookedAtSparingly(t *testing.T) {
 		}
 		wg.Wait()
 		if got := looks() - before; got != 1 {
-			t.Errorf("the provider was asked %d times, want once", got)
+			t.Errorf("%d requests to the provider, want 1", got)
 		}
 		s.Pay(page, apptest.CardPays).Want(303)
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "4s"}).Want(200)

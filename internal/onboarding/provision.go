@@ -24,8 +24,8 @@ type Provisioning struct {
 	Wrong        error // the validation errors of the tenant's fields, or nil
 }
 
-// freePlan is a plan with the price 0. Its price is zero if there is nothing to subscribe to: there
-// is no plan, or it is the default plan.
+// freePlan is a plan with the price 0, or no plan. Without a plan, and for the default plan, which
+// needs no subscription, price is the zero value.
 type freePlan struct {
 	plan  catalog.Plan
 	price catalog.Price

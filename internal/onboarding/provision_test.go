@@ -85,7 +85,7 @@ func TestProvisionTenant(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("the audit trail has no entry under the key: %s", entry.Text)
+			t.Errorf("no audit log entry of the API key: %s", entry.Text)
 		}
 	})
 }
@@ -242,8 +242,8 @@ func TestOwnerWithAnAccount(t *testing.T) {
 	})
 }
 
-// Of concurrent requests with one external ID or one owner, one succeeds, and the others create
-// nothing.
+// If several concurrent requests have the same external ID or the same owner, one succeeds and the
+// others create nothing.
 func TestConcurrentProvisioning(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -144,8 +144,8 @@ func (s *Service) Retry(ctx context.Context, tenantID uuid.UUID, c Choice) (chec
 	return s.openCheckout(ctx, tenantID, plan, c)
 }
 
-// openCheckout returns the URL of a new checkout. The default plan has none: it applies without a
-// subscription, and the onboarding is complete.
+// openCheckout returns the URL of a new checkout. For the default plan, which applies without a
+// subscription, it completes the onboarding and returns nil.
 func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, c Choice) (*string, error) {
 	if err := s.deps.Subscriptions.RefuseCodeOfDefault(ctx, plan, c.PromotionCode); err != nil {
 		return nil, err

@@ -73,10 +73,10 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 				func(row page.Scanner) error { var a string; return row.Scan(&a) })
 		}
 		if err := among(ctx); err != nil {
-			t.Errorf("what belongs to no page: %v", err)
+			t.Errorf("without a page: %v", err)
 		}
 		if err := among(page.WithByteLimit(ctx, 1)); err != nil {
-			t.Errorf("what belongs to one entry: %v", err)
+			t.Errorf("page with one entry: %v", err)
 		}
 		bounded := page.WithByteLimit(ctx, 10)
 		if err := among(bounded); err != nil { // five halves of a third

@@ -18,9 +18,9 @@ type export struct {
 	more bool
 }
 
-// Export returns the query for all entries of the list, in the same order. Each call of Fetch with
-// it reads the next part, without counting, while More reports that there can be another one. An
-// entry that changes its place during the export can be missing or appear twice.
+// Export returns a query for all entries of the list, in the same order. Each Fetch with this query
+// reads the next part, without counting. More reports whether there can be another part. An entry
+// that changes its position during the export can be missing or appear twice.
 func (q Query) Export() Query {
 	q.page, q.export = 1, &export{more: true}
 	return q

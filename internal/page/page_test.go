@@ -63,7 +63,7 @@ func TestEnds(t *testing.T) {
 		prevPage, nextPage string // "" means null
 	}{
 		"the default is page 1 of 25":   {"", 26, 2, "", "2"},
-		"one page has no neighbours":    {"", 25, 1, "", ""},
+		"a single page":                 {"", 25, 1, "", ""},
 		"an empty list has one page":    {"", 0, 1, "", ""},
 		"first":                         {"page=1&per_page=10", 30, 3, "", "2"},
 		"last":                          {"page=3&per_page=10", 30, 3, "2", ""},
@@ -80,10 +80,10 @@ func TestEnds(t *testing.T) {
 				t.Errorf("last_page = %d, want %d", p.Meta.LastPage, tt.lastPage)
 			}
 			if got := pageOf(t, p.Links.Prev); got != tt.prevPage {
-				t.Errorf("prev leads to %q, want %q", got, tt.prevPage)
+				t.Errorf("prev = %q, want %q", got, tt.prevPage)
 			}
 			if got := pageOf(t, p.Links.Next); got != tt.nextPage {
-				t.Errorf("next leads to %q, want %q", got, tt.nextPage)
+				t.Errorf("next = %q, want %q", got, tt.nextPage)
 			}
 		})
 	}
@@ -123,6 +123,6 @@ func TestLinksKeepTheQuery(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := u.Scheme + "://" + u.Host + u.Path; got != address {
-		t.Errorf("the link leads to %q", got)
+		t.Errorf("link = %q", got)
 	}
 }

@@ -51,7 +51,7 @@ func TestParams(t *testing.T) {
 	}
 	// A plain name is not accepted as a filter, and vice versa.
 	if _, err := parse(t, plainly, "filter[search]=a"); err == nil {
-		t.Error("filter[search] is taken")
+		t.Error("filter[search] is accepted")
 	}
 }
 
@@ -76,7 +76,7 @@ func TestPagesCoverTheList(t *testing.T) {
 			if p.Links.Next != nil {
 				next++
 			} else if p.Meta.LastPage != int64(number) {
-				r.Fatalf("page %d has no next one, and the last is %d", number, p.Meta.LastPage)
+				r.Fatalf("page %d lacks a next link, and the last page is %d", number, p.Meta.LastPage)
 			}
 		}
 		if seen != total {

@@ -65,7 +65,7 @@ func TestNotAllowedIsMalformed(t *testing.T) {
 				t.Fatalf("error = %v, want a malformed request", err)
 			}
 			if refusal.Message != want.message || refusal.Args["name"] != want.name {
-				t.Errorf("refused with %s of %q, want %s of %q", refusal.Message, refusal.Args["name"], want.message, want.name)
+				t.Errorf("rejected with %s of %q, want %s of %q", refusal.Message, refusal.Args["name"], want.message, want.name)
 			}
 		})
 	}
@@ -165,8 +165,8 @@ func TestIncludes(t *testing.T) {
 func TestBrokenSpecs(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]page.Spec{
-		"a default sort that is none": {DefaultSort: "nope", Tiebreak: "id"},
-		"no tiebreak":                 {},
+		"an unknown default sort": {DefaultSort: "nope", Tiebreak: "id"},
+		"no tiebreak":             {},
 	} {
 		_, err := spec.Parse(nil)
 		var refusal *fault.Error

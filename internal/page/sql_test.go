@@ -22,7 +22,7 @@ func TestStatements(t *testing.T) {
 		args  []any
 	}{
 		"nothing":                    {"", "", nil},
-		"an empty filter is none":    {"filter[name]=+&filter[active]=", "", nil},
+		"empty filter":               {"filter[name]=+&filter[active]=", "", nil},
 		"exact":                      {"filter[code]=a,B", " AND ((code) = $2)", []any{"a,B"}},
 		"of several the last counts": {"filter[code]=a&filter[code]=b", " AND ((code) = $2)", []any{"b"}},
 		"true":                       {"filter[active]=1", " AND ((active) = $2)", []any{true}},

@@ -38,7 +38,7 @@ func deletions(t *testing.T) (statements, tables []string) {
 
 // rare has the tables whose deletions may scan whole tables, with the reason.
 var rare = map[string]string{
-	"currencies":       "an administrator deletes one that nothing uses",
+	"currencies":       "an admin deletes an unused currency",
 	"usage_counters":   "of a meter, which an administrator deletes",
 	"psp_price_states": "a row for each price; what shows that one is left over is in other tables",
 	"usage_peaks":      "a row for each tenant and meter; what shows that one is left over is in other tables",
@@ -51,7 +51,7 @@ func TestDeletionsFindTheirRows(t *testing.T) {
 	statements, tables := deletions(t)
 	for _, grows := range []string{"jobs", "psp_events", "audit_logs", "impersonation_logs", "invitations", "invited_addresses", "credentials", "wrong_passwords", "oauth_codes"} {
 		if !slices.Contains(tables, grows) {
-			t.Errorf("nothing deletes from %s", grows)
+			t.Errorf("no statement deletes from %s", grows)
 		}
 	}
 	for _, p := range dbtest.PlansOf(t, statements) {
@@ -67,7 +67,7 @@ func TestDeletionsFindTheirRows(t *testing.T) {
 	}
 	for _, reference := range unindexed(t) {
 		if slices.Contains(tables, reference.to) {
-			t.Errorf("each deletion from %s reads all of %s, which has no index on %s", reference.to, reference.from, reference.column)
+			t.Errorf("each deletion from %s scans all of %s: no index on %s", reference.to, reference.from, reference.column)
 		}
 	}
 }

@@ -43,9 +43,9 @@ func New(c clock.Clock, log *slog.Logger, tables ...Table) *Pruner {
 	return &Pruner{clock: c, log: log, tables: tables}
 }
 
-// Run is a periodic job. It deletes in batches, one statement each, and pauses after each batch for
-// as long as it took, which leaves at least half of the database's time to other work. If a table
-// fails, Run continues with the others.
+// Run is a periodic job. It deletes in batches, with one statement per batch. After each batch, it
+// pauses for as long as the batch took, so that at least half of the database's time is left for
+// other work. If a table fails, Run continues with the others.
 func (p *Pruner) Run(ctx context.Context) error {
 	over, cancel := context.WithTimeout(ctx, maxRunTime)
 	defer cancel()

@@ -40,7 +40,7 @@ func TestRetention(t *testing.T) {
 		s.Call("POST", ada.Path("/team/invitations"), ada.Token, apptest.Object{"email": "eve@example.com", "role": "member"}).Want(201)
 		entries, now := count(t, s.DB(), "audit_logs"), clock.System().Now()
 		if entries == 0 || count(t, s.DB(), "impersonation_logs") == 0 || count(t, s.DB(), "invitations") != 1 {
-			t.Fatal("nothing there to delete")
+			t.Fatal("no rows to delete")
 		}
 		apptest.Exec(t, s.DB(), `INSERT INTO psp_events (id, type, object_id, received_at, handled_at) VALUES ('evt_old', 'x', 'y', $1, $1), ('evt_new', 'x', 'y', $2, $2)`,
 			now.Add(-20*apptest.Day), now.Add(5*apptest.Day))
@@ -107,7 +107,7 @@ func fill(t testing.TB, db *sqldb.DB, entries int) {
 }
 
 // Old entries are deleted in batches under load, and no request waits long for a lock.
-func TestPruningKeepsUpBesideALoad(t *testing.T) {
+func TestPruningKeepsUpUnderLoad(t *testing.T) {
 	t.Parallel()
 	entries := 8_000
 	if os.Getenv("TENANTRY_TEST_LONG") != "" {
@@ -144,23 +144,23 @@ func TestPruningKeepsUpBesideALoad(t *testing.T) {
 		slices.Sort(all)
 		left := count(t, db, "audit_logs WHERE action <> 'beside'")
 		if left != 1000 && took < 30*time.Second { // otherwise the disk is slow and the run hit its time limit
-			t.Errorf("%d entries are left, want those of the last hour", left)
+			t.Errorf("%d entries left, want the 1000 entries of the last hour", left)
 		}
 		longest := all[len(all)-1]
-		t.Logf("%s: %d rows in %v, %.0f a second; beside it %d writes, median %v, longest %v", db.Dialect(), before-left, took,
+		t.Logf("%s: %d rows in %v, %.0f per second; meanwhile %d writes, median %v, longest %v", db.Dialect(), before-left, took,
 			float64(before-left)/took.Seconds(), len(all), all[len(all)/2], longest)
 		if longest > 10*time.Second {
 			t.Errorf("a write waited for %v", longest)
 		}
 		if got := count(t, db, "audit_logs WHERE action = 'beside'"); got < int64(len(all)) {
-			t.Errorf("%d of %d new entries are there", got, len(all))
+			t.Errorf("%d of %d new entries exist", got, len(all))
 		}
 	})
 }
 
 // Each statement starts where the previous one ended, and a failing table does not block the
 // others.
-func TestRunGoesOn(t *testing.T) {
+func TestRunContinuesAfterErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	var asked []time.Duration

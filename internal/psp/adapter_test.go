@@ -158,7 +158,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 	})
 	step("GetProduct", func(ctx context.Context) (err error) {
 		product, err = p.GetProduct(ctx, "prod_1")
-		is("the product is not what was made", product.ID == "prod_1" && product.Active)
+		is("got another product than created", product.ID == "prod_1" && product.Active)
 		return err
 	})
 	prices := map[string]psp.Price{}
@@ -173,7 +173,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 	}
 	step("GetPrice", func(ctx context.Context) error {
 		price, err := p.GetPrice(ctx, prices["cheap"].ID)
-		is("the price is not what was made", reflect.DeepEqual(price, prices["cheap"]) && *price.UnitAmount == 1200 && price.Currency == "EUR")
+		is("got another price than created", reflect.DeepEqual(price, prices["cheap"]) && *price.UnitAmount == 1200 && price.Currency == "EUR")
 		return err
 	})
 	step("FindPrice", func(ctx context.Context) error {
@@ -188,7 +188,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 	})
 	step("GetMeter", func(ctx context.Context) error {
 		m, err := p.GetMeter(ctx, meter.ID)
-		is("the meter is not what was made", m == meter && m.EventName == "api-calls" && m.Active)
+		is("got another meter than created", m == meter && m.EventName == "api-calls" && m.Active)
 		return err
 	})
 	metered := p.meteredPrice(t, meter.ID)
@@ -233,7 +233,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		if err == nil && (s.ItemID == "" || s.PriceID == "" || s.PeriodEnd.IsZero() || s.Currency == "") {
 			t.Errorf("incomplete: %+v", s)
 		}
-		is("the subscription is not what was bought", s.CustomerID == customer && s.PriceID == prices["cheap"].ID && s.Quantity == 3 &&
+		is("got another subscription than bought", s.CustomerID == customer && s.PriceID == prices["cheap"].ID && s.Quantity == 3 &&
 			s.Status == "active" && s.UnitAmount == 1200 && s.Metadata["tenant_id"] == "0198c6f0" && s.IntervalCount == 3)
 		if p.remembers {
 			sub = s
@@ -245,7 +245,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		is("the customer has another number of subscriptions", n == 1)
 		return err
 	})
-	step("Subscriptions of everybody after one", func(ctx context.Context) error {
+	step("Subscriptions of all customers after an ID", func(ctx context.Context) error {
 		n, err := count(p.Subscriptions(ctx, "", sub.ID))
 		is("there are others", n == 0)
 		return err
@@ -280,7 +280,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		s, err := p.AwaitChange(ctx, psp.Change{
 			SubscriptionID: sub.ID, ItemID: sub.ItemID, PriceID: sub.PriceID, Quantity: 6, ProrationDate: sub.PeriodStart,
 		}, "await")
-		is("what can be paid waits", s.Pending == nil && s.Quantity == 6)
+		is("a paid change is still pending", s.Pending == nil && s.Quantity == 6)
 		return err
 	})
 	step("SetQuantity", func(ctx context.Context) error {
@@ -317,7 +317,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 	step("CreatePortal", func(ctx context.Context) error {
 		link, err := p.CreatePortal(ctx, psp.PortalParams{Key: "portal", CustomerID: customer, ReturnURL: "https://app.test/billing", Locale: "it"})
 		if link == "" {
-			t.Error("the portal has no address")
+			t.Error("CreatePortal returned no URL")
 		}
 		return err
 	})
@@ -336,7 +336,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		t.Errorf("what waits: %v", err)
 	}
 	if all, err := its.ListOfInvoice(t.Context(), sub.LatestInvoiceID); err != nil || its.Recreate(t.Context(), all, clock.System().Now()) != nil {
-		t.Errorf("items are not made again: %v", err)
+		t.Errorf("items were not created again: %v", err)
 	}
 	if _, err := its.InvoiceOf(t.Context(), "ii_none"); p.remembers && !errors.Is(err, psp.ErrNotFound) {
 		t.Errorf("the invoice of no item: %v", err)
@@ -386,7 +386,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 	})
 	called["PayInvoice"] = true
 	if err := p.PayInvoice(t.Context(), sub.LatestInvoiceID, "pay"); p.remembers && !errors.Is(err, psp.ErrRefused) {
-		t.Errorf("paying what is paid: %v", err)
+		t.Errorf("paying a paid invoice: %v", err)
 	}
 	called["VoidInvoice"] = true
 	switch err := p.VoidInvoice(t.Context(), sub.LatestInvoiceID, "void"); {
@@ -425,7 +425,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 	})
 	for method := range reflect.TypeFor[*psp.Client]().Methods() {
 		if !called[method.Name] {
-			t.Errorf("nothing calls %s", method.Name)
+			t.Errorf("%s is never called", method.Name)
 		}
 	}
 }

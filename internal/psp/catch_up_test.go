@@ -17,7 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-func TestCatchUpTakesWhatNoNotificationBrought(t *testing.T) {
+func TestCatchUpProcessesMissedEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -46,7 +46,7 @@ func TestCatchUpTakesWhatNoNotificationBrought(t *testing.T) {
 
 // The list is read from the start of the last complete read, with an overlap. An outage loses
 // nothing, as long as the provider still has the events.
-func TestCatchUpGoesOnFromItsCursor(t *testing.T) {
+func TestCatchUpResumesAtItsCursor(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		down := false
@@ -88,7 +88,7 @@ func TestCatchUpGoesOnFromItsCursor(t *testing.T) {
 		i.clock.Advance(3 * 24 * time.Hour)
 		down = true
 		if since, err = look(); err == nil {
-			t.Fatal("half a list was taken for a whole one")
+			t.Fatal("partial list was accepted as complete")
 		}
 		near("after three days", since, start.Add(-overlap))
 
@@ -100,7 +100,7 @@ func TestCatchUpGoesOnFromItsCursor(t *testing.T) {
 		}
 		near("after a look that failed", since, start.Add(-overlap))
 		since, _ = look()
-		near("after one that did not", since, again.Add(-overlap))
+		near("after a failed event", since, again.Add(-overlap))
 
 		i.clock.Advance(60 * 24 * time.Hour)
 		since, _ = look()
@@ -109,7 +109,7 @@ func TestCatchUpGoesOnFromItsCursor(t *testing.T) {
 }
 
 // Each handled type is requested once, at most 20 per call, and no other type.
-func TestCatchUpReadsWhatIsHandled(t *testing.T) {
+func TestCatchUpReadsHandledTypes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -131,25 +131,25 @@ func TestCatchUpReadsWhatIsHandled(t *testing.T) {
 				}
 			}
 			if n == 0 || n > 20 {
-				t.Errorf("a call asks for %d types", n)
+				t.Errorf("call requests %d types", n)
 			}
 		}
 		slices.Sort(asked)
 		if !slices.Equal(asked, i.Types()) || len(slices.Compact(slices.Clone(asked))) != len(asked) {
-			t.Errorf("asked for %v, want %v", asked, i.Types())
+			t.Errorf("requested %v, want %v", asked, i.Types())
 		}
 		for kind, want := range map[string]bool{
 			"invoice.paid": true, "invoice.voided": true, "customer.deleted": true, "checkout.session.completed": true,
 			"customer.subscription.updated": true, "invoice.upcoming": false, "invoice.": false, "product.created": false,
 		} {
 			if slices.Contains(asked, kind) != want {
-				t.Errorf("%s is asked for: %t", kind, !want)
+				t.Errorf("%s is requested: %t", kind, !want)
 			}
 		}
 	})
 }
 
-func TestPruneKeepsWhatCanComeAgain(t *testing.T) {
+func TestPruneKeepsRepeatableEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		provider := newFake(t, func(http.ResponseWriter, *http.Request, int) {})

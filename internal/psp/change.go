@@ -51,8 +51,8 @@ type Change struct {
 	// RemovesDiscount removes the discount instead.
 	PromotionCodeID string
 	RemovesDiscount bool
-	// Waiting are amounts that are not among the subscription's pending items yet but will be when
-	// the change is made. They are used only in previews.
+	// Waiting are amounts that will be among the subscription's pending items when the change is made,
+	// but are not yet. They are used only in previews.
 	Waiting PendingAmounts
 }
 

@@ -190,7 +190,7 @@ func TestWritesWithoutAnIDOrKeyAreRefusedHere(t *testing.T) {
 	}
 }
 
-// A subscription is read by the item that bills its plan, whatever other items it has.
+// A subscription is read from the item that bills its plan, regardless of its other items.
 func TestPlanItemAmongMeteredOnes(t *testing.T) {
 	t.Parallel()
 	item := func(id, usage string) string {
@@ -269,6 +269,6 @@ func TestSubscriptionsAreListedPageByPage(t *testing.T) {
 	}
 	form := provider.requests()[1].form
 	if form.Get("customer") != "cus_1" || form.Get("status") != "all" || form.Get("starting_after") != "sub_1" {
-		t.Errorf("asked for %v", form)
+		t.Errorf("requested %v", form)
 	}
 }

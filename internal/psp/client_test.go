@@ -35,7 +35,7 @@ func checkPSPError(t *testing.T, err error) {
 	}
 }
 
-func TestNewClientRefusesWhatCannotBeRight(t *testing.T) {
+func TestNewClientRejectsInvalidConfig(t *testing.T) {
 	t.Parallel()
 	tests := map[string]psp.Config{
 		"no key":            {},
@@ -53,7 +53,7 @@ func TestNewClientRefusesWhatCannotBeRight(t *testing.T) {
 				t.Fatal("accepted")
 			}
 			if strings.Contains(err.Error(), "sk_1") {
-				t.Errorf("the error shows the key: %v", err)
+				t.Errorf("error contains the key: %v", err)
 			}
 		})
 	}
@@ -67,7 +67,7 @@ func TestAnswersBecomeErrors(t *testing.T) {
 	tests := map[string]struct {
 		status     int
 		body       string
-		want       error // nil if it is none of the sentinel errors
+		want       error // nil for other errors than the sentinel errors
 		attempts   int
 		mustNotSay string
 	}{
@@ -92,9 +92,9 @@ func TestAnswersBecomeErrors(t *testing.T) {
 		"object is busy":           {429, `{"error":{"type":"invalid_request_error","code":"lock_timeout"}}`, nil, 3, ""},
 		"server error":             {500, `{"error":{"type":"api_error","message":"oops"}}`, nil, 3, ""},
 		"a proxy's page":           {502, `<html>secret page</html>`, nil, 3, "secret page"},
-		"not found by a proxy, which is no answer of the provider": {404, `<html>nothing here</html>`, nil, 3, "nothing"},
-		"success that is not JSON":                                 {200, `<html>login</html>`, nil, 3, "login"},
-		"redirect":                                                 {302, ``, nil, 3, ""},
+		"not found by a proxy, not by the provider": {404, `<html>nothing here</html>`, nil, 3, "nothing"},
+		"success that is not JSON":                  {200, `<html>login</html>`, nil, 3, "login"},
+		"redirect":                                  {302, ``, nil, 3, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestAnswersBecomeErrors(t *testing.T) {
 				}
 			}
 			if tt.mustNotSay != "" && strings.Contains(err.Error(), tt.mustNotSay) {
-				t.Errorf("the error shows %q: %v", tt.mustNotSay, err)
+				t.Errorf("error contains %q: %v", tt.mustNotSay, err)
 			}
 			if got := len(provider.requests()); got != tt.attempts {
 				t.Errorf("%d attempts, want %d", got, tt.attempts)
@@ -126,7 +126,7 @@ func TestAnswersBecomeErrors(t *testing.T) {
 	}
 }
 
-func TestHowLongToWait(t *testing.T) {
+func TestRetryDelay(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]time.Duration{
 		"": 2 * time.Second, "7": 7 * time.Second, "0": 2 * time.Second, "-1": 2 * time.Second, "soon": 2 * time.Second, "86400": time.Minute,
@@ -169,7 +169,7 @@ func TestPortalThatIsNotSetUp(t *testing.T) {
 	}
 }
 
-func TestIdempotencyKeyIsKeptOverRetries(t *testing.T) {
+func TestIdempotencyKeyStaysTheSameOverRetries(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		switch n {
@@ -243,7 +243,7 @@ func TestRequestsWithoutKeyOrIDAreNotSent(t *testing.T) {
 	}
 }
 
-func TestWhatARequestTells(t *testing.T) {
+func TestRequestHeaders(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) { reply(w, 200, `{"id": "prod_1"}`) })
 	client := provider.client(t, func(c *psp.Config) { c.BaseURL += "/sandbox/stripe/" })
@@ -272,7 +272,7 @@ func TestWhatARequestTells(t *testing.T) {
 	}
 }
 
-func TestTimeoutCoversTheWholeCall(t *testing.T) {
+func TestTimeoutIncludesTheBody(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() })
 	client := provider.client(t, func(c *psp.Config) { c.Timeout = 50 * time.Millisecond })
@@ -300,7 +300,7 @@ func TestCancellationEndsThePauseBeforeARetry(t *testing.T) {
 	case err := <-done:
 		checkPSPError(t, err)
 		if !strings.Contains(err.Error(), "status 500") {
-			t.Errorf("what the attempt found is lost: %v", err)
+			t.Errorf("error lacks the status of the last attempt: %v", err)
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("still waiting to retry")
@@ -349,7 +349,7 @@ func TestLogHasNoSecretsAndIsLoudAboutDefects(t *testing.T) {
 	log := out.String()
 	for _, secret := range []string{testKey, "Private name"} {
 		if strings.Contains(log, secret) {
-			t.Errorf("the log shows %q:\n%s", secret, log)
+			t.Errorf("log contains %q:\n%s", secret, log)
 		}
 	}
 	for _, want := range []string{"level=ERROR", `operation="create product"`, "level=DEBUG", "path=/v1/products", "request=req_1"} {

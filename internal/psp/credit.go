@@ -9,7 +9,7 @@ import (
 )
 
 // OtherCurrency returns a currency (ISO 4217, upper case) other than the given one in which a
-// customer has credit, debt, pending items or unpaid invoices. It returns "" if there is none. The
+// customer has credit, debt, pending items or unpaid invoices. Otherwise it returns "". The
 // provider allows the next subscription to have another currency, but applies a credit only to
 // invoices in the same currency.
 func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string) (string, error) {

@@ -16,17 +16,17 @@ func TestOtherCurrency(t *testing.T) {
 		invoices, drafts, items string // "" if it is not requested
 		want                    string
 	}{
-		"a new one":                      {`{"id": "cus_1", "currency": null, "balance": 0}`, "", "", "", ""},
-		"the same":                       {`{"id": "cus_1", "currency": "eur", "balance": -500, "invoice_credit_balance": {"eur": 500}}`, "", "", "", ""},
-		"credit":                         {`{"id": "cus_1", "currency": "usd", "balance": -500, "invoice_credit_balance": {"usd": 500}}`, "", "", "", "USD"},
-		"credit of before":               {`{"id": "cus_1", "currency": "eur", "balance": 0, "invoice_credit_balance": {"eur": 0, "usd": 1}}`, "", "", "", "USD"},
-		"debt":                           {`{"id": "cus_1", "currency": "usd", "balance": 500}`, "", "", "", "USD"},
-		"nothing open in the old one":    {`{"id": "cus_1", "currency": "usd", "balance": 0, "invoice_credit_balance": {"usd": 0}}`, none, none, none, ""},
-		"what is open is in the new one": {`{"id": "cus_1", "currency": "usd", "balance": 0}`, eur, eur, eur, ""},
-		"an open invoice":                {`{"id": "cus_1", "currency": "usd", "balance": 0}`, usd, "", "", "USD"},
-		"a draft":                        {`{"id": "cus_1", "currency": "usd", "balance": 0}`, none, usd, "", "USD"},
-		"an item":                        {`{"id": "cus_1", "currency": "usd", "balance": 0}`, none, none, usd, "USD"},
-		"deleted":                        {`{"id": "cus_1", "deleted": true}`, "", "", "", ""},
+		"a new one":                   {`{"id": "cus_1", "currency": null, "balance": 0}`, "", "", "", ""},
+		"the same":                    {`{"id": "cus_1", "currency": "eur", "balance": -500, "invoice_credit_balance": {"eur": 500}}`, "", "", "", ""},
+		"credit":                      {`{"id": "cus_1", "currency": "usd", "balance": -500, "invoice_credit_balance": {"usd": 500}}`, "", "", "", "USD"},
+		"credit of before":            {`{"id": "cus_1", "currency": "eur", "balance": 0, "invoice_credit_balance": {"eur": 0, "usd": 1}}`, "", "", "", "USD"},
+		"debt":                        {`{"id": "cus_1", "currency": "usd", "balance": 500}`, "", "", "", "USD"},
+		"nothing open in the old one": {`{"id": "cus_1", "currency": "usd", "balance": 0, "invoice_credit_balance": {"usd": 0}}`, none, none, none, ""},
+		"the new invoice contains the open amount": {`{"id": "cus_1", "currency": "usd", "balance": 0}`, eur, eur, eur, ""},
+		"an open invoice":                          {`{"id": "cus_1", "currency": "usd", "balance": 0}`, usd, "", "", "USD"},
+		"a draft":                                  {`{"id": "cus_1", "currency": "usd", "balance": 0}`, none, usd, "", "USD"},
+		"an item":                                  {`{"id": "cus_1", "currency": "usd", "balance": 0}`, none, none, usd, "USD"},
+		"deleted":                                  {`{"id": "cus_1", "deleted": true}`, "", "", "", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestOtherCurrency(t *testing.T) {
 	}
 }
 
-// The credit is what the next invoice in the currency can use, without debts and other currencies.
+// The credit is the amount that the next invoice in the currency can use, without debts and other currencies.
 func TestCustomerCredit(t *testing.T) {
 	t.Parallel()
 	for customer, want := range map[string]int64{

@@ -49,6 +49,6 @@ func TestUsageErrors(t *testing.T) {
 		reply(w, 200, reportJSON("v1.billing.meter.something_else", ""))
 	})
 	if _, _, err := (errorreport.Reader{Client: provider.client(t)}).UsageErrors(t.Context(), "evt_test_1"); err == nil {
-		t.Error("an event of another kind is taken for a report")
+		t.Error("an event of another kind is accepted as a report")
 	}
 }

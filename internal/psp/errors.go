@@ -196,7 +196,8 @@ func retryAfter(e *stripe.Error) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxBusyPause)
 }
 
-// isPortalUnset recognizes by the message that the portal has no settings. The error has no code.
+// isPortalUnset recognizes missing portal settings by the message, because the error does not have
+// a code.
 func isPortalUnset(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusBadRequest &&
 		(strings.Contains(e.Msg, "default configuration has not been created") || strings.Contains(e.Msg, "customer portal settings"))

@@ -48,7 +48,7 @@ type Invoice struct {
 	// due.
 	Attempts      int64
 	NextAttemptAt *time.Time
-	PDFURL        string // empty if there is none
+	PDFURL        string // can be empty
 	HostedURL     string
 	// IsSent means that the invoice is sent to the customer instead of being charged. AutoAdvance
 	// means that the provider finalizes the draft.
@@ -243,8 +243,8 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		PaidOutside:     isPaidOutside(in),
 		Billed:          BilledCustomer{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
 	}
-	// A draft has taken nothing yet, and a void invoice has returned the balance that it took. At
-	// the provider, credit is a negative balance.
+	// A draft has not used the balance yet, and a void invoice has returned it. At the provider,
+	// credit is a negative balance.
 	if in.Status != stripe.InvoiceStatusDraft && in.Status != stripe.InvoiceStatusVoid {
 		invoice.BalanceApplied = in.EndingBalance - in.StartingBalance
 	}

@@ -11,8 +11,9 @@ import (
 
 // CollectDue immediately collects the invoices of a subscription that the provider would soon
 // collect by itself. The invoice of a renewal is a draft for an hour, and so is the invoice for
-// pending items. If the subscription ended, the provider would never collect them. Invoices without
-// automatic collection, such as the drafts of an unpaid subscription, are not touched.
+// pending items. Once the subscription has ended, the provider would never collect these invoices.
+// Invoices without automatic collection, such as the drafts of an unpaid subscription, are not
+// touched.
 //
 // An invoice that cannot be paid stays open. It was finalized with automatic collection, so that it
 // is found again after an attempt with an unknown outcome.

@@ -10,7 +10,7 @@ import (
 
 // Invoices that the provider was about to collect are collected before the subscription ends,
 // oldest first, and no others. The result of the collection does not delay the end.
-func TestEndCollectsWhatIsDue(t *testing.T) {
+func TestEndCollectsDueInvoices(t *testing.T) {
 	t.Parallel()
 	lists := map[string]string{
 		"draft": `{"id": "in_new", "status": "draft", "created": 30, "auto_advance": true},
@@ -42,7 +42,7 @@ func TestEndCollectsWhatIsDue(t *testing.T) {
 				switch r.method {
 				case http.MethodGet:
 					if r.form.Get("subscription") != "sub_1" {
-						t.Errorf("asked for %v", r.form)
+						t.Errorf("requested %v", r.form)
 					}
 				case http.MethodPost:
 					if !strings.HasPrefix(r.key, "k-") {
@@ -70,7 +70,7 @@ func TestEndCollectsWhatIsDue(t *testing.T) {
 	checkPSPError(t, err)
 	for _, r := range lost.requests() {
 		if r.method == http.MethodDelete {
-			t.Error("it was ended")
+			t.Error("subscription was ended")
 		}
 	}
 }

@@ -110,10 +110,10 @@ func TestInvoicesAreListedByPage(t *testing.T) {
 	asked := provider.requests()
 	first, second := asked[0].form, asked[1].form
 	if first.Get("customer") != "cus_1" || first.Get("status") != "paid" || first.Get("starting_after") != "in_9" || first.Get("limit") != "25" {
-		t.Errorf("asked for %v", first)
+		t.Errorf("requested %v", first)
 	}
 	if second.Get("limit") != "100" || second.Has("status") || second.Has("starting_after") {
-		t.Errorf("without choices asked for %v", second)
+		t.Errorf("without choices: requested %v", second)
 	}
 	// Without a customer ID, the invoices of all customers would be listed.
 	if _, err := client.ListInvoices(t.Context(), psp.InvoiceQuery{}); err == nil || len(provider.requests()) != 2 {

@@ -79,7 +79,7 @@ func TestInvoicesOfManyLines(t *testing.T) {
 		}
 		sum, n := lines(more)
 		if sum != more.Subtotal || n != 2*joined+4 {
-			t.Errorf("%s: with what is to wait too %d lines of %d, the subtotal is %d", price, n, sum, more.Subtotal)
+			t.Errorf("%s: with pending items: %d lines totaling %d, but the subtotal is %d", price, n, sum, more.Subtotal)
 		}
 		change.Waiting = psp.PendingAmounts{}
 		shown, err := p.PreviewChange(ctx, change)
@@ -135,7 +135,7 @@ func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.S
 		t.Errorf("it is on %s: %v", in, err)
 	}
 	if in, err := its.InvoiceOf(ctx, waiting[0].ID); in != "" || err != nil {
-		t.Errorf("one that waits is on %s: %v", in, err)
+		t.Errorf("pending item is on invoice %s: %v", in, err)
 	}
 	if sum := items.Sum(all); sum.Credit+sum.Charge != billed.Subtotal || sum.Credit >= 0 || sum.Currency != "eur" {
 		t.Errorf("%+v of %d", sum, billed.Subtotal)
@@ -154,7 +154,7 @@ func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.S
 		}
 	}
 	if diff := cmp.Diff(was, again); diff != "" {
-		t.Errorf("billed and made again (-want +got)\n%s", diff)
+		t.Errorf("billed and recreated (-want +got)\n%s", diff)
 	}
 }
 

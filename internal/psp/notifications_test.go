@@ -95,7 +95,7 @@ func (n *noticed) billed(status string) string {
 	return id
 }
 
-// told is billed with an invoice that is stored here as open.
+// told bills an invoice that is stored here as open.
 func (n *noticed) told() string {
 	n.T.Helper()
 	id := n.billed("open")
@@ -321,7 +321,7 @@ func pricesNoticed(s *apptest.Server) {
 		change(id)
 		notify(s, kind, id)
 		if !unsold(id) {
-			s.T.Errorf("%s: nothing happened", kind)
+			s.T.Errorf("%s: no effect", kind)
 		}
 	}
 }
@@ -329,7 +329,7 @@ func pricesNoticed(s *apptest.Server) {
 // The end of a trial is mailed once, in the tenant's language, however often the notification
 // arrives. Another end is mailed again, and no mail is sent if the subscription ends with the
 // trial.
-func TestTrialEndIsToldOnce(t *testing.T) {
+func TestTrialEndIsAnnouncedOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		const kind = "customer.subscription.trial_will_end"
@@ -373,7 +373,7 @@ func TestDeletedCustomer(t *testing.T) {
 		}
 		s.Call("POST", o.Path("/docs/billing/portal"), o.Token, nil).Want(422)
 		if n := s.CountAudited(o, "customer.deleted"); n != 1 {
-			t.Errorf("%d entries in the trail", n)
+			t.Errorf("%d entries in the audit log", n)
 		}
 		s.BuyPlan(o, "starter")
 		s.AwaitNotifications()
@@ -396,7 +396,7 @@ func TestDeletedCustomer(t *testing.T) {
 		s.AwaitNotifications()
 		s.BuyPlan(o, "starter")
 		if got := s.CountRows(`SELECT count(*) FROM psp_customers WHERE psp_customer_id IN ($1, $2)`, first, second); got != 0 {
-			t.Errorf("a deleted customer was taken again")
+			t.Errorf("deleted customer was used again")
 		}
 	})
 }

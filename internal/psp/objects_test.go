@@ -99,7 +99,7 @@ func TestCancelingThatCannotBeReadBackFailsForNow(t *testing.T) {
 	_, err := provider.client(t).CancelSubscription(t.Context(), "sub_1", "k")
 	checkPSPError(t, err)
 	if errors.Is(err, psp.ErrNotFound) {
-		t.Errorf("it is said not to be there: %v", err)
+		t.Errorf("reported as missing: %v", err)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestFindPrice(t *testing.T) {
 				t.Errorf("got %+v, %v", got, err)
 			}
 			if asked := provider.requests()[0].form.Get("lookup_keys[0]"); asked != "key-1" {
-				t.Errorf("asked for %q", asked)
+				t.Errorf("requested %q", asked)
 			}
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// paymentAction returns the action that an invoice requires from the payer. It is zero unless the
-// invoice is open, and while a bank debit is in progress. The invoice must have its payments
+// paymentAction returns the action that an invoice requires from the payer. It is zero if the
+// invoice is not open, or if a bank debit is in progress. The invoice must have its payments
 // expanded.
 func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ money.PaymentAction, inProgress bool, _ error) {
 	if in == nil || in.Status != stripe.InvoiceStatusOpen || in.HostedInvoiceURL == "" || in.AmountRemaining <= 0 {

@@ -24,7 +24,7 @@ const openInvoice = `{
 }`
 
 // An open invoice can require an action, which depends on its payment.
-func TestWhatAnInvoiceAsksFor(t *testing.T) {
+func TestPaymentActionOfInvoice(t *testing.T) {
 	t.Parallel()
 	const page = "https://invoice.stripe.com/i/1"
 	tests := map[string]struct {
@@ -50,7 +50,7 @@ func TestWhatAnInvoiceAsksFor(t *testing.T) {
 					return
 				}
 				if r.URL.Path != "/v1/invoices/in_1" {
-					t.Errorf("asked for %s", r.URL.Path)
+					t.Errorf("requested %s", r.URL.Path)
 				}
 				reply(w, 200, strings.Replace(openInvoice, tt.old, tt.new, 1))
 			})
@@ -59,7 +59,7 @@ func TestWhatAnInvoiceAsksFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			if in.Action != tt.want {
-				t.Errorf("it asks for %+v, want %+v", in.Action, tt.want)
+				t.Errorf("action = %+v, want %+v", in.Action, tt.want)
 			}
 			if got := in.Action.OrNil(); (got == nil) != (tt.want == money.PaymentAction{}) {
 				t.Errorf("shown is %+v", got)
@@ -124,7 +124,7 @@ func TestPaymentsThatNeedTheirPayer(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			if got := provider.requests()[0]; got.path != "/v1/invoices/in_1/pay" || !strings.HasPrefix(got.key, "k") {
-				t.Errorf("asked for %s with the key %q", got.path, got.key)
+				t.Errorf("requested %s with the key %q", got.path, got.key)
 			}
 		})
 	}

@@ -13,10 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Pending events about one object cost one read of it, however often it was notified. The handler
-// of an event type still receives each of its events. Notifications during the read cause another
-// one.
-func TestStormCostsOneLook(t *testing.T) {
+// All pending events about an object cause one read of the object. The handler of an event type
+// still receives each event of this type. Notifications during the read cause another read.
+func TestRepeatedNotificationsCostOneRead(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		i := newInbox(t, db, nil)

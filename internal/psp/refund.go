@@ -13,9 +13,9 @@ type payment struct {
 	intent, charge string
 }
 
-// RefundCheckout refunds everything that a checkout took, in its original form: payments are
-// refunded, and used credit becomes credit again. It returns nil if nothing was paid or everything
-// was already refunded. It appends the ID of each payment to the key.
+// RefundCheckout refunds the full amount of a checkout: payments are refunded, and used credit
+// becomes credit again. It returns nil if nothing was paid or everything was already refunded. It
+// appends the ID of each payment to the key.
 func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) error {
 	checkout, err := c.GetCheckout(ctx, sessionID)
 	if err != nil {
@@ -30,8 +30,8 @@ func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) erro
 	return c.refundPayments(ctx, payments, checkout.InvoiceID, key)
 }
 
-// RefundInvoice refunds everything that an invoice took, as RefundCheckout does, or voids it if it
-// is not paid.
+// RefundInvoice refunds the full amount of an invoice, as RefundCheckout does, or voids the invoice
+// if it is not paid.
 func (c *Client) RefundInvoice(ctx context.Context, invoiceID, key string) error {
 	in, err := c.GetInvoice(ctx, invoiceID)
 	if err != nil {

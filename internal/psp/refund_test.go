@@ -82,7 +82,7 @@ func TestRefundCheckoutGivesBackCredit(t *testing.T) {
 		"given back before":    {`"status": "paid", "starting_balance": -500, "ending_balance": 0`, `{"data": [{"id": "cbtxn_1", "metadata": {"gives_back_credit_of": "in_1"}}]}`, ""},
 		"of another one":       {`"status": "paid", "starting_balance": -500, "ending_balance": 0`, `{"data": [{"id": "cbtxn_1", "metadata": {"gives_back_credit_of": "in_2"}}]}`, "-500"},
 		"void":                 {`"status": "void", "starting_balance": -500, "ending_balance": 0`, `{"data": []}`, ""},
-		"no customer any more": {`"status": "paid", "starting_balance": -500, "ending_balance": 0`, "", ""},
+		"deleted customer":     {`"status": "paid", "starting_balance": -500, "ending_balance": 0`, "", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestRefundCheckoutGivesBackCredit(t *testing.T) {
 // RefundedAmount counts refunds that have not failed, credit notes, and open and lost disputes. The
 // statuses are listed in https://docs.stripe.com/api/disputes/object#dispute_object-status and
 // https://docs.stripe.com/api/refunds/object#refund_object-status.
-func TestGivenBack(t *testing.T) {
+func TestRefundedAmount(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		charge, refunds, disputes, notes string

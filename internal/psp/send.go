@@ -31,8 +31,9 @@ func (c *Client) FinalizeInvoice(ctx context.Context, id string) error {
 	return ignoreFinalAnswer(c.finalize(context.WithValue(ctx, refusable{}, true), id, true, "send-"+id))
 }
 
-// SendInvoices finalizes the drafts of a subscription that are sent at once, and all drafts if the
-// subscription has ended, because the provider does not finalize them.
+// SendInvoices finalizes the drafts of a subscription that are sent without the provider's delay.
+// If the subscription has ended, it finalizes all drafts, because the provider does not finalize
+// them.
 func (c *Client) SendInvoices(ctx context.Context, subscriptionID string, ended bool) error {
 	drafts, err := c.invoicesOf(ctx, subscriptionID, stripe.InvoiceStatusDraft)
 	if err != nil {

@@ -62,8 +62,8 @@ type Subscription struct {
 	HasPaymentMethod bool
 	// Pending is a change that waits for the latest invoice to be paid, or nil.
 	Pending *PendingChange
-	// ScheduleID is the schedule that manages the subscription, empty without one. Scheduled is the
-	// change at the end of the period that it makes, or nil. Only reads set it.
+	// ScheduleID is the schedule that manages the subscription, or empty. Scheduled is the change that
+	// the schedule makes at the end of the period, or nil. Only reads set Scheduled.
 	ScheduleID string
 	Scheduled  *PendingChange
 	// DiscountID is the first discount, or empty. CouponID and PromotionCodeID are its coupon and its
@@ -197,8 +197,8 @@ func (c *Client) cancelSubscription(ctx context.Context, id string, params *stri
 	if !errors.Is(err, ErrNotFound) {
 		return canceled, err
 	}
-	// The provider responds alike for an ended subscription and for one that never existed. Only
-	// the state of the subscription distinguishes the two.
+	// The provider's response is the same for an ended subscription and for a subscription that never
+	// existed. Only the state of the subscription distinguishes them.
 	s, readErr := c.GetSubscription(ctx, id)
 	switch {
 	case readErr != nil:

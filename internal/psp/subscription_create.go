@@ -59,7 +59,7 @@ func (p CheckoutParams) SubscriptionParams() *stripe.SubscriptionCreateParams {
 }
 
 // FindSubscription looks for the subscription of an earlier attempt, which the metadata identifies.
-// It returns ErrNotDone if the customer has no subscription with it.
+// It returns ErrNotDone if no subscription of the customer has this metadata.
 func (c *Client) FindSubscription(ctx context.Context, customerID string, metadata map[string]string) (Subscription, error) {
 	for s, err := range c.Subscriptions(ctx, customerID, "") {
 		if err != nil {

@@ -47,7 +47,7 @@ func TestThinEventsAreTaken(t *testing.T) {
 			{none, sign(none, newSecret, -time.Hour), 400},
 		} {
 			if w := i.deliver(t.Context(), tt.body, tt.signature); w.Code != tt.status {
-				t.Errorf("%s signed %s answers %d", tt.body, tt.signature, w.Code)
+				t.Errorf("%s signed %s returns %d", tt.body, tt.signature, w.Code)
 			}
 		}
 		i.run(t)

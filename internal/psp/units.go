@@ -25,7 +25,8 @@ func (c *Client) units(ctx context.Context, currency string) (charge.Units, erro
 }
 
 // UnitsRead returns the units for reading amounts of a currency. If the currency cannot be charged,
-// nothing was sold in it here, and amounts of other sales are shown in the provider's units.
+// the service has not sold anything in it, and the amounts of other sales are in the provider's
+// units.
 func (c *Client) UnitsRead(ctx context.Context, currency string) (charge.Units, error) {
 	u, err := c.units(ctx, currency)
 	if errors.Is(err, charge.ErrMinorUnits) {

@@ -29,14 +29,14 @@ const maxKeys = 10
 // writeOnce is write for a write that must not be made twice. done looks the write up: it returns
 // the result that f would have, or ErrNotDone.
 //
-// For a day, the provider replays its first answer to a key, even if that was a failure
-// (rules: psp#writes). A replayed answer does not reflect the current state, and a replayed server
-// error does not even say whether the write took effect. In that case writeOnce looks the write up,
-// and makes it under the next key if it was not done.
+// For a day, the provider replays its first answer to a key, even if that was a failure (rules:
+// psp#writes). A replayed answer does not reflect the current state, and a replayed server error
+// does not even say whether the write took effect. In that case writeOnce looks the write up, and
+// makes it under the next key if it was not done.
 //
 // Invariant: callers that repeat the same write concurrently share the next keys, so the provider
 // makes the write once, even if all of them read that it was not done. Only after maxKeys failures
-// within a day does each caller use a key of its own.
+// within a day does each caller use a separate key.
 func writeOnce[T any](
 	ctx context.Context, c *Client, op, key string,
 	f func(ctx context.Context) (T, error), done func(ctx context.Context) (T, error),

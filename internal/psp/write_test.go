@@ -102,9 +102,9 @@ func TestRepeatedFailures(t *testing.T) {
 	}
 }
 
-// Callers that repeat one write at the same time send it under the same next key, so that the
-// provider makes it once. Without that, two callers who both read that it was not done would make
-// it twice.
+// Callers that repeat a write concurrently use the same next key, so that the provider makes the
+// write once. With different keys, two callers that both read that it was not done would make it
+// twice.
 func TestRepeatedFailureOfCallersAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	const callers, failures = 4, 3

@@ -82,8 +82,8 @@ func inBothModes(t *testing.T, f func(t *testing.T, s shop)) {
 	}
 }
 
-// A paid pack is granted with amount × quantity, and has an invoice of its own, without a
-// subscription. Repeated notifications change nothing.
+// A paid pack is granted with amount × quantity, and has a separate invoice without a subscription.
+// Repeated notifications change nothing.
 func TestPurchase(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s shop) {
@@ -131,7 +131,7 @@ func TestPurchase(t *testing.T) {
 			t.Errorf("after repeated notifications the purchase is recorded %d times", n)
 		}
 
-		// The next purchase of the same pack is a purchase of its own.
+		// The next purchase of the same pack is a separate purchase.
 		if again := s.buy(o, apptest.Card(apptest.CardPays)); again == opened.Str("data.session_id") {
 			t.Error("a paid session is sold again")
 		}
@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 
 // A checkout copies its pack: a changed price and a changed pack apply from the next checkout,
 // and a deleted pack can still be paid.
-func TestOpenCheckoutKeepsWhatItSells(t *testing.T) {
+func TestOpenCheckoutKeepsItsPrices(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, server *apptest.Server) {
 		s := open(server)
@@ -333,8 +333,8 @@ func TestRefunds(t *testing.T) {
 	})
 }
 
-// A request whose answer is lost, or that the provider fails, is continued by the next one: there is
-// one session, and its payment is granted.
+// If the answer to a request is lost, or the provider fails, the next request continues it: only
+// one session exists, and its payment is granted.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, server *apptest.Server, p *apptest.Proxy) {

@@ -217,8 +217,8 @@ func (s *Service) ReadOpen(ctx context.Context, tenantID uuid.UUID) {
 	}
 }
 
-// Sweep reads open checkouts back whose notification may be lost. It is a periodic job. If one cannot
-// be read, it continues with the others.
+// Sweep reads back open checkouts, in case their notifications were lost. It is a periodic job. If
+// a checkout cannot be read, Sweep continues with the others.
 func (s *Service) Sweep(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	open, err := s.store.open(ctx, now.Add(-readBackWindow), now.Add(-sweepInterval), sweptPerRun)

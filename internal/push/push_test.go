@@ -227,7 +227,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func TestEndpointsInsideAreNotReached(t *testing.T) {
+func TestPrivateEndpointsAreBlocked(t *testing.T) {
 	t.Parallel()
 	s, b, keys := newService(t), newBrowser(t), newKeys(t)
 	sender := push.NewSender(push.Config{Client: safehttp.New(safehttp.Config{}), Contact: "ops@example.com"})
@@ -250,7 +250,7 @@ func TestMessagesMustFit(t *testing.T) {
 	}
 	largest.Body = "x"
 	if err := sender.Send(t.Context(), keys, b.subscription(s.url), largest, 0); !errors.Is(err, push.ErrRefused) || !errors.Is(largest.Validate(), push.ErrRefused) {
-		t.Errorf("one byte more: %v", err)
+		t.Errorf("one byte over the limit: %v", err)
 	}
 }
 

@@ -1,8 +1,8 @@
-// Package querycache answers the queries that nearly every request makes: for callers,
-// memberships, entitlements and usage summaries. On SQLite it keeps the results in memory for as
-// long as the tables that they were read from are unchanged. On PostgreSQL it caches nothing,
-// since other instances commit without this process noticing, and loads the keys of concurrent
-// requests together. docs/performance.md has the gain of both.
+// Package querycache answers the queries that nearly every request makes: for callers, memberships,
+// entitlements and usage summaries. On SQLite it keeps the results in memory for as long as the
+// tables that they were read from are unchanged. On PostgreSQL it does not cache, because this
+// process does not notice the commits of other instances. It loads the keys of concurrent requests
+// together. docs/performance.md shows the effect of both.
 package querycache
 
 import (

@@ -200,7 +200,7 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// With one writer and many readers, no reader gets a value older than one that a commit
+// With one writer and many readers, no reader gets a value older than the value that a commit
 // acknowledged to the writer or that was read from the database before.
 func TestConcurrentReaders(t *testing.T) {
 	t.Parallel()
@@ -310,7 +310,7 @@ func TestConcurrentCallsShareALoad(t *testing.T) {
 }
 
 // A commit by another process is noticed even while a transaction of this one waits for it.
-func TestOtherProcessHoldsTheLock(t *testing.T) {
+func TestLockHeldByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
 	cache := newCache(&source{db: db})

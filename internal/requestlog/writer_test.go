@@ -79,7 +79,7 @@ func TestFlushFails(t *testing.T) {
 	})
 }
 
-// A purge deletes the requests and gaps of one tenant. Retention deletes all old ones.
+// A purge deletes the requests and gaps of one tenant. Retention deletes all old requests and gaps.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -60,7 +60,7 @@ type Body[T any] struct {
 // NewBody returns a response with v as the whole body.
 func NewBody[T any](v T) *Body[T] { return &Body[T]{Body: v} }
 
-// Note is a response that only contains a translation key, which says what was done.
+// Note is a response that only contains a translation key, which names the change.
 type Note struct {
 	Message string `json:"message"`
 }

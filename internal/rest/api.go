@@ -207,13 +207,13 @@ func (r Route) check() {
 	case r.Scope != Public && guards[r.Scope] == nil:
 		panic(fmt.Sprintf("unknown scope %q", r.Scope))
 	case r.Permission != "" && !slices.Contains([]Scope{Tenant, Member, Admin, Billing}, r.Scope):
-		panic(fmt.Sprintf("nobody can hold %q in scope %q", r.Permission, r.Scope))
+		panic(fmt.Sprintf("no caller can have permission %q in scope %q", r.Permission, r.Scope))
 	case r.Optional && r.Scope != Public:
 		panic("only a public route has an optional caller")
 	case r.Idempotent && (r.Scope == Public || r.Method != http.MethodPost):
 		panic("only a POST route with a caller has idempotency keys")
 	case r.InPerson && r.Scope == Public:
-		panic("nobody impersonates in scope public")
+		panic("a route in scope public cannot refuse impersonation")
 	case r.KeyScope != "" && !knownKeyScopes(r.KeyScope):
 		panic(fmt.Sprintf("unknown scope of API keys %q", r.KeyScope))
 	case r.KeyScope != "" && !slices.Contains([]Scope{Tenant, Admin, Billing}, r.Scope):

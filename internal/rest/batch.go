@@ -25,7 +25,7 @@ const (
 const readPrefix = "/api/v1/"
 
 // Batch returns a handler that answers several GET requests of its caller at once. Each read passes
-// the same middleware, guards, limits and log as a request of its own.
+// the same middleware, guards, limits and log as a separate request.
 func Batch() Handler { return batch{} }
 
 type batch struct{}
@@ -63,9 +63,9 @@ func (batch) compile(a *API, op *operation) serve {
 	}
 }
 
-// writePacked writes v as JSON, compressed if the client accepts gzip. Other responses of the API are
-// not compressed, because their size could reveal secrets that a page of another site asks for. A
-// page of another site cannot read a batch with the cookies of a user: they are first-party.
+// writePacked writes v as JSON, compressed if the client accepts gzip. Other responses of the API
+// are not compressed, because the compressed size could reveal secrets to a page of another site. A
+// page of another site cannot request a batch with the user's cookies, which are first-party.
 func writePacked(w http.ResponseWriter, r *http.Request, v any) error {
 	text, err := encode(v)
 	if err != nil {

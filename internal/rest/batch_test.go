@@ -79,10 +79,10 @@ func TestBatchChecksEachRead(t *testing.T) {
 		for i, one := range all.Data {
 			alone := s.get(urls[i], header...)
 			if one.URL != urls[i] || one.Status != want[i] || float64(alone.Status) != want[i] {
-				t.Errorf("%q reads %s: %v, alone %d, want %v", caller, urls[i], one.Status, alone.Status, want[i])
+				t.Errorf("%q reads %s: %v, single request %d, want %v", caller, urls[i], one.Status, alone.Status, want[i])
 			}
 			if string(one.Body) != strings.TrimSpace(alone.Body) {
-				t.Errorf("%q reads %s: %s, alone %s", caller, urls[i], one.Body, alone.Body)
+				t.Errorf("%q reads %s: %s, single request %s", caller, urls[i], one.Body, alone.Body)
 			}
 		}
 	}

@@ -318,7 +318,7 @@ func StreamList[T any](ctx context.Context, next page.NextPart[T]) (*Listing[T],
 }
 
 // Limits of open streams per caller and per tenant, in this process. A stream is a response that is
-// read from the database while it is sent, such as an export.
+// read from the database during the transfer, such as an export.
 const (
 	maxStreamsOfCaller = 4
 	maxStreamsOfTenant = 16

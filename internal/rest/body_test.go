@@ -163,9 +163,9 @@ func TestBodyRefused(t *testing.T) {
 	}
 }
 
-// All invalid fields are reported at once. The message is that of the first field in the documented
-// order, not in the order of the body.
-func TestBodyTellsAllFields(t *testing.T) {
+// All invalid fields are reported at once. The message is the message of the first field in the
+// documented order, not in the order of the body.
+func TestBodyReportsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
 	got := s.do("POST", "/api/v1/login", `{"password":5,"email":"x"}`).broken(map[string]string{
@@ -178,7 +178,7 @@ func TestBodyTellsAllFields(t *testing.T) {
 		"titles.en": notNull, "titles.fr": "This must be a string.",
 	})
 	if titles.Message != notNull {
-		t.Errorf("of keys that are the caller's the first by name is told, not %q", titles.Message)
+		t.Errorf("message = %q, want the error of the first key by name", titles.Message)
 	}
 	if got.Code != "" {
 		t.Errorf("code %q", got.Code)

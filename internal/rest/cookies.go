@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// In cookie mode, the first-party frontend logs in with a session cookie, which scripts cannot
-// read, and a CSRF token, which they can and which each state-changing request must repeat in a
-// header (rules: http#cookie-mode).
+// In cookie mode, the first-party frontend logs in with a session cookie and a CSRF token (rules:
+// http#cookie-mode). Scripts can read the token, but not the session cookie. Each state-changing
+// request must repeat the token in a header.
 //
 // The CSRF token is derived from the session by a one-way function, so a session without a login
 // needs no database row. A page of another site can make a browser send the cookie but cannot read
@@ -182,7 +182,7 @@ func (a *API) checkCSRF(r *http.Request) error {
 	return nil
 }
 
-// originError returns the error for pages of an origin that cannot use cookies. It includes an
+// originError returns the error for pages of an origin that cannot use cookies. The error names an
 // address that can.
 func (b *browser) originError(publicURL string) error {
 	refused := *errOrigin

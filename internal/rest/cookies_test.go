@@ -132,7 +132,7 @@ func TestCookieMode(t *testing.T) {
 		"another page":                     {headers: []string{"Referer: https://evil.example/https://app.example.com"}},
 		"our host as a user name":          {headers: []string{"Referer: https://app.example.com@evil.example/"}},
 		"another scheme":                   {headers: []string{"Referer: http://app.example.com/"}},
-		"a page that is no URL":            {headers: []string{"Referer: %zz"}},
+		"an invalid page URL":              {headers: []string{"Referer: %zz"}},
 		"a bearer token besides":           {headers: []string{frontend, cookie, "Authorization: Bearer owner"}},
 		"any authorization besides":        {headers: []string{frontend, cookie, "Authorization: Basic x"}},
 		"a session that is too short":      {headers: []string{"Cookie: tenantry_session=" + ownSession[1:]}},
@@ -186,7 +186,7 @@ func TestCSRF(t *testing.T) {
 		"PATCH":                                  {"PATCH", "/api/v1/gadgets/5", []string{cookie}, 419},
 		"DELETE":                                 {"DELETE", "/api/v1/gadgets/5", []string{"Cookie: tenantry_session=" + adminSession}, 419},
 		"DELETE with the token":                  {"DELETE", "/api/v1/gadgets/5", []string{"Cookie: tenantry_session=" + adminSession, "X-XSRF-TOKEN: " + others}, 204},
-		"a session that nobody has is 401 first": {"POST", "/api/v1/end", []string{frontend, "Cookie: tenantry_session=" + anonymous}, 401},
+		"an unknown session is 401 first":        {"POST", "/api/v1/end", []string{frontend, "Cookie: tenantry_session=" + anonymous}, 401},
 		"no session at all":                      {"POST", "/api/v1/end", []string{frontend}, 401},
 	} {
 		got := s.do(test.method, test.path, "", test.headers...)

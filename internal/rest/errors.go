@@ -48,8 +48,8 @@ var (
 	errReadOnly         = fault.NewCoded(fault.Forbidden, fault.ImpersonationReadOnly)
 )
 
-// errFactorMissing means that the tenant, or the platform for its admins, requires a second factor,
-// and the caller lacks one (403).
+// errFactorMissing means that the caller lacks a second factor that the tenant, or the platform for
+// its admins, requires (403).
 var errFactorMissing = fault.NewCoded(fault.Forbidden, fault.MFAEnrollmentRequired)
 
 // NotFound returns the error for a record that does not exist or belongs to another tenant.
@@ -175,7 +175,7 @@ func isPage(r *http.Request) bool {
 func (a *API) MountNotFound(h http.Handler) { a.missing = h }
 
 // methodNotAllowed responds with 405 and the allowed methods of the path. The router also calls it
-// for unknown methods on any path; these can be a 404.
+// for unknown methods on any path. If no route has the path, it responds with 404.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	methods := a.allowed(r)
 	if len(methods) == 0 {

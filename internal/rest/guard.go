@@ -300,8 +300,8 @@ var refusals = map[Guard]struct {
 	applies func(caller *authz.Caller, r *http.Request) bool
 }{
 	AuthToken: {errUnauthenticated, func(c *authz.Caller, _ *http.Request) bool { return c == nil }},
-	// A tenant in the path may not exist. tenant.member rejects it like the tenant of other users,
-	// so that callers cannot distinguish them.
+	// A tenant in the path may not exist. tenant.member rejects it like a tenant of other users, so
+	// that callers cannot find out which tenants exist.
 	TenantResolve: {errContextRequired, func(c *authz.Caller, r *http.Request) bool {
 		return c.Tenant == nil && chi.URLParam(r, "tenantId") == ""
 	}},

@@ -148,7 +148,7 @@ func TestRateLimit(t *testing.T) {
 		t.Errorf("the second request of the address: %d", got.Status)
 	}
 	if got := s.get("/api/v1/show"); got.Header.Get("X-RateLimit-Limit") != "" {
-		t.Error("a route without a limit tells one")
+		t.Error("unlimited route sent X-RateLimit-Limit")
 	}
 }
 
@@ -202,13 +202,13 @@ func TestNewPanics(t *testing.T) {
 	twin := good
 	twin.Path = "/api/v1/{me}"
 	for want, table := range map[string][]rest.Route{
-		`GET /api/v1/me: unknown scope ""`:                 change(func(r *rest.Route) { r.Scope = "" }),
-		`unknown scope "users"`:                            change(func(r *rest.Route) { r.Scope = "users" }),
-		`unknown rate-limit group "none"`:                  change(func(r *rest.Route) { r.Rate = "none" }),
-		"no handler":                                       change(func(r *rest.Route) { r.Handler = nil }),
-		`nobody can hold "x" in scope "public"`:            change(func(r *rest.Route) { r.Scope, r.Permission = rest.Public, "x" }),
-		"GET /api/v1/me: there is another route like it":   {good, good},
-		"GET /api/v1/{me}: there is another route like it": {good, twin},
+		`GET /api/v1/me: unknown scope ""`:                    change(func(r *rest.Route) { r.Scope = "" }),
+		`unknown scope "users"`:                               change(func(r *rest.Route) { r.Scope = "users" }),
+		`unknown rate-limit group "none"`:                     change(func(r *rest.Route) { r.Rate = "none" }),
+		"no handler":                                          change(func(r *rest.Route) { r.Handler = nil }),
+		`no caller can have permission "x" in scope "public"`: change(func(r *rest.Route) { r.Scope, r.Permission = rest.Public, "x" }),
+		"GET /api/v1/me: there is another route like it":      {good, good},
+		"GET /api/v1/{me}: there is another route like it":    {good, twin},
 		"unknown format emial": change(func(r *rest.Route) {
 			r.Handler = handleBody[struct {
 				Name string `json:"name" format:"emial"`

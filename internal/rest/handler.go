@@ -166,8 +166,8 @@ func (op *operation) describeCSV() {
 
 // HandleRaw returns a handler that calls a plain HTTP handler, such as the receiver of signed
 // notifications. Guards and limits run before it. It must limit the size of the body itself. For
-// the reference, contentType is the content type of the body, and A the JSON response; struct{}
-// means another or no response.
+// the reference, contentType is the content type of the body, and A is the type of the JSON
+// response. struct{} means that the response is empty or not JSON.
 func HandleRaw[A any](h http.Handler, contentType string) Handler {
 	return raw{handler: h, contentType: contentType, answer: reflect.TypeFor[A]()}
 }

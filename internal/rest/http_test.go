@@ -51,7 +51,7 @@ func TestHead(t *testing.T) {
 		t.Errorf("%d %v", head.Status, head.Header)
 	}
 	if got := s.do("HEAD", "/api/v1/me", ""); got.Status != http.StatusUnauthorized {
-		t.Errorf("HEAD goes around the guards: %d", got.Status)
+		t.Errorf("HEAD bypasses the guards: %d", got.Status)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestAccidents(t *testing.T) {
 		t.Errorf("%d errors in the log, want each once:\n%s", n, s.log)
 	}
 	if !strings.Contains(s.log.String(), "secret: no such column") {
-		t.Error("the log does not say what happened")
+		t.Error("the log lacks the error")
 	}
 }
 
@@ -151,7 +151,7 @@ func TestRefusalOfADomain(t *testing.T) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 	if strings.Contains(s.log.String(), "secret") {
-		t.Error("an ordinary refusal fills the log")
+		t.Error("rejected request was logged")
 	}
 }
 
@@ -179,7 +179,7 @@ func TestCallerGone(t *testing.T) {
 	req.Header.Set("Authorization", "Bearer owner")
 	if resp, err := http.DefaultClient.Do(req); err == nil {
 		_ = resp.Body.Close()
-		t.Fatal("there is an answer")
+		t.Fatal("got a response, want a closed connection")
 	}
 	if entry := s.logged(`"msg":"request"`); entry["status"] != 499.0 {
 		t.Errorf("%v", entry)
@@ -246,7 +246,7 @@ func TestAccessLog(t *testing.T) {
 
 	s.get("/sesame/x?y=sesame", "X-Request-Id: two")
 	if route := s.logged(`"request_id":"two"`)["route"]; route != "" {
-		t.Errorf("route %q of what is not found", route)
+		t.Errorf("route = %q for an unknown path, want none", route)
 	}
 	s.do("SESAME", "/nowhere", "", "X-Request-Id: three")
 	s.logged(`"request_id":"three"`)
@@ -315,7 +315,7 @@ func TestCORS(t *testing.T) {
 		} {
 			for name := range got.Header {
 				if strings.HasPrefix(name, "Access-Control-") {
-					t.Errorf("%s gets %s", origin, name)
+					t.Errorf("%s returns %s", origin, name)
 				}
 			}
 			if got.Header.Get("Vary") != "Origin" {
@@ -366,7 +366,7 @@ func TestMount(t *testing.T) {
 }
 
 // A leftover read deadline on the connection would cancel the context of a slow handler.
-func TestNoReadDeadlineIsLeft(t *testing.T) {
+func TestReadDeadlineIsCleared(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/gadgets", strings.NewReader(`{"name":"bolt"}`))

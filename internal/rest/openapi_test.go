@@ -122,7 +122,7 @@ func TestOpenAPIStatuses(t *testing.T) {
 		responses := doc.Paths.Value(path).GetOperation(method).Responses
 		for _, status := range []string{"200", "201", "204", "default"} {
 			if (responses.Value(status) != nil) != (status == want) {
-				t.Errorf("%s: %s, want %s alone", route, status, want)
+				t.Errorf("%s: %s, want only %s", route, status, want)
 			}
 		}
 		if content := responses.Value(want).Value.Content; (len(content) == 0) != (want == "204" || strings.HasSuffix(path, "hook")) {
@@ -192,7 +192,7 @@ func TestOpenAPIIsStable(t *testing.T) {
 	a, b := start(t, routes()), start(t, routes())
 	first, second := a.get("/openapi.json"), b.get("/openapi.json")
 	if first.Body != second.Body || first.Header.Get("ETag") != second.Header.Get("ETag") {
-		t.Error("two starts give two documents")
+		t.Error("document differs between two starts")
 	}
 	etag := first.Header.Get("ETag")
 	if got := a.get("/openapi.json", "If-None-Match: "+etag); got.Status != http.StatusNotModified || got.Body != "" {
@@ -202,7 +202,7 @@ func TestOpenAPIIsStable(t *testing.T) {
 		t.Errorf("Cache-Control %q", cache)
 	}
 	if text, err := a.api.Document(); err != nil || strings.TrimSuffix(string(text), "\n") != first.Body {
-		t.Error("Document is not what is served", err)
+		t.Error("Document differs from the served document", err)
 	}
 	if got := a.do("HEAD", "/openapi.json", ""); got.Status != http.StatusOK {
 		t.Errorf("HEAD: %d", got.Status)

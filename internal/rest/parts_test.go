@@ -62,7 +62,7 @@ func inParts(lengths ...int) (next page.NextPart[thing], whole []thing) {
 
 // A list has the same text regardless of its parts. A short list has a Content-Length, like other
 // responses.
-func TestWholeListsAreSentInParts(t *testing.T) {
+func TestExportsAreSentInParts(t *testing.T) {
 	t.Parallel()
 	for _, lengths := range [][]int{{0}, {3}, {500, 500, 200}, {500, 0}, {0, 4}, {0, 0}} {
 		next, whole := inParts(lengths...)
@@ -80,7 +80,7 @@ func TestWholeListsAreSentInParts(t *testing.T) {
 	}
 }
 
-func TestPageOfAWholeList(t *testing.T) {
+func TestPageOfAnExport(t *testing.T) {
 	t.Parallel()
 	next, _ := inParts(3)
 	s := listing(t, next)
@@ -100,7 +100,7 @@ func TestPageOfAWholeList(t *testing.T) {
 
 // A list that cannot be read is an error. A list that fails midway never looks complete, and the
 // log contains the reason.
-func TestFailuresOfWholeLists(t *testing.T) {
+func TestFailuresDuringExports(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is on fire")
 	at := func(failing int) *server {
@@ -133,7 +133,7 @@ func TestFailuresOfWholeLists(t *testing.T) {
 
 // A part is only read after the client has received the previous ones, apart from connection
 // buffers. A slow client does not cause reading ahead.
-func TestWholeListsWaitForTheirReader(t *testing.T) {
+func TestExportsWaitForTheReader(t *testing.T) {
 	t.Parallel()
 	const parts, size = 200, 1 << 20
 	var read atomic.Int64
@@ -163,7 +163,7 @@ func TestWholeListsWaitForTheirReader(t *testing.T) {
 
 // A list can take longer than the server's limit for other responses, as long as each part does
 // not.
-func TestWholeListsMayTakeLong(t *testing.T) {
+func TestExportsMayTakeLong(t *testing.T) {
 	t.Parallel()
 	const parts, pause = 8, 100 * time.Millisecond
 	n := 0

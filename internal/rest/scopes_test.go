@@ -179,7 +179,7 @@ func TestMessagesInEveryLocale(t *testing.T) {
 			seen[refuse("Accept-Language: "+locale).refused(status).Message] = true
 		}
 		if len(seen) != len(i18n.Locales()) {
-			t.Errorf("%d is told as %v", status, seen)
+			t.Errorf("messages of status %d = %v, want one per language", status, seen)
 		}
 	}
 }
@@ -299,7 +299,7 @@ func TestFileAnswers(t *testing.T) {
 		_, err = io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if err == nil {
-			t.Error("half a file looks like a whole one")
+			t.Error("partial file looks complete")
 		}
 	}
 	select {

@@ -123,7 +123,7 @@ func TestCallersAreCheckedAfterASlowBody(t *testing.T) {
 		return code
 	}
 	if code := finish(); code != http.StatusUnauthorized || asked.Load() != 2 {
-		t.Errorf("%d, asked %d times", code, asked.Load())
+		t.Errorf("%d, called %d times", code, asked.Load())
 	}
 }
 

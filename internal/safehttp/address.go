@@ -66,8 +66,8 @@ func checkAddress(address string, open func(netip.Addr) bool, exempt []netip.Pre
 }
 
 // CheckHost returns ErrForbidden if the host of a URL is an address that is neither public nor
-// exempt, a name of this machine, or a number, which some systems interpret as an address. The
-// addresses of other names are only known when a connection is made.
+// exempt, a name of this machine, or a number, because some systems interpret numbers as addresses.
+// Other names are resolved only when a connection is made.
 func CheckHost(host string, exempt []netip.Prefix) error {
 	name := strings.TrimSuffix(strings.ToLower(host), ".")
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {

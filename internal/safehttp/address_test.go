@@ -72,6 +72,6 @@ func TestRedact(t *testing.T) {
 		t.Errorf("%s and %s", one, other)
 	}
 	if got := Redact("://secret"); len(got) != len("#sha256-")+16 {
-		t.Errorf("of a text that is no URL: %s", got)
+		t.Errorf("invalid URL redacted as %s", got)
 	}
 }

@@ -86,8 +86,8 @@ var users = target{
 	},
 }
 
-// condition returns the condition that every word of a query is the beginning of a word. rarestFirst
-// sorts words.
+// condition returns the condition that every word of a query is the beginning of a word of the
+// object. rarestFirst sorts words.
 func (t target) condition(query string, rarestFirst func([]string) []string, arg func(any) string) string {
 	var all []string
 	for _, chunk := range rarestFirst(strings.Fields(query)) {
@@ -127,8 +127,8 @@ func (t target) condition(query string, rarestFirst func([]string) []string, arg
 // maxMatches is the number of matches of a word among which a search looks first.
 const maxMatches = 10_000
 
-// early returns the condition that a row is among the first matches of a query of one word, or "" for
-// other queries. A word that most rows have is found without reading all its matches.
+// early returns the condition that a row is among the first matches of a query of one word, so that
+// a frequent word is found without reading all its matches. It returns "" for other queries.
 func (t target) early(query string, arg func(any) string) string {
 	terms := Terms(query)
 	if _, _, isID := idRange(strings.TrimSpace(query)); isID || len(terms) != 1 {

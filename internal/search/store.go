@@ -29,8 +29,9 @@ func (s store) rows(ctx context.Context, text string, args arguments, row func(s
 	return s.db.QueryAll(ctx, sqldb.Query{Doing: "search", Text: text, Args: args.list, Row: row})
 }
 
-// objects returns the IDs of up to candidates objects of a kind that match a query, those with an
-// exact word first. ids is a query for the IDs in a range of IDs, up to its limit.
+// objects returns the IDs of objects of a kind that match a query, objects with an exact word
+// first. It returns at most candidates IDs. ids is a query for the IDs in a range of IDs, up to its
+// limit.
 //
 // The rarest word finds the objects, and the others are looked up for each of them.
 func (s store) objects(ctx context.Context, kind Kind, q query, table string) ([]uuid.UUID, error) {
@@ -157,8 +158,7 @@ func (s store) plans(ctx context.Context, q query) ([]hit, error) {
 	})
 }
 
-// onlyActive returns the condition for objects that are switched on, which tenants do not see
-// otherwise.
+// onlyActive returns the condition for active objects. Tenants see only these.
 func (q query) onlyActive(alias string) string {
 	if q.tenant == nil {
 		return ""

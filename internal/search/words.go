@@ -1,6 +1,6 @@
-// Package search finds objects by their words (rules: administration#search). Each object's words
-// are stored in the transaction that changes it, without case and accents, and a prefix of a word
-// is found by an index that both databases have.
+// Package search finds objects by their words (rules: administration#search). The words of an
+// object are stored in lower case, without accents, in the transaction that changes the object. An
+// index finds words by prefix, on both databases.
 package search
 
 import (
@@ -51,8 +51,8 @@ func shorten(word string) string {
 // whole returns an email, slug, ID or the like as a single word.
 func whole(text string) string { return shorten(normalize(strings.TrimSpace(text))) }
 
-// Terms are the words of a query, which must all be found. A word that another one begins with is
-// left out. The longest word is first.
+// Terms are the words of a query, which must all be found. A word that is a prefix of another
+// word is left out. The longest word is first.
 func Terms(query string) []string {
 	all := splitWords(query)
 	terms := slices.DeleteFunc(slices.Clone(all), func(w string) bool {

@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Words have neither case nor accents, and end at everything that is neither a letter nor a digit.
+// Words are in lower case, without accents, and end at each character that is not a letter or a
+// digit.
 func TestSplitWords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{

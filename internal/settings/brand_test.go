@@ -47,7 +47,7 @@ func TestBrandIsParsed(t *testing.T) {
 		t.Error(diff)
 	}
 	if seller := got.Invoices.Seller; seller.Name != "Acme" || seller.Logo != nil {
-		t.Errorf("who has no seller's settings sells as %q with a logo of %d bytes", seller.Name, len(seller.Logo))
+		t.Errorf("default seller = %q with a logo of %d bytes", seller.Name, len(seller.Logo))
 	}
 }
 

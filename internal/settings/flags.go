@@ -12,11 +12,11 @@ import (
 )
 
 // The flags of the commands, for kong. All of them are strings that kong only stores. The parser
-// validates them, so that each wrong setting is reported in one line, and so that kong, which
-// repeats a value that it cannot parse, never prints a secret. For the same reason secrets come
-// from the environment or a file, never from a flag. The URLs of the database and of Redis are
-// exceptions, because they often contain no password. The tag secret marks the flags of secrets, so
-// that package sources never returns their values.
+// validates them, so that each wrong setting is reported in one line. If kong validated them, it
+// would print values that it cannot parse, even secrets. Secrets come from the environment or a
+// file, never from a flag. The URLs of the database and of Redis are exceptions, because they often
+// do not contain a password. The tag secret marks the flags of secrets, so that package sources
+// never returns their values.
 
 // StoreFlags are the flags for the data and the log.
 type StoreFlags struct {

@@ -26,14 +26,14 @@ func PadRows[T any](rows []T) []T {
 	return padded
 }
 
-// Values returns a query that produces the given rows, of which there must be at least one, and its
-// arguments. values holds the first row's value for each of the types, then the second row's, and
-// so on. The columns are named column1, column2 and so on. Placeholders start at first.
+// Values returns a query that produces the given rows (at least one), and its arguments. values
+// holds the first row's value for each of the types, then the second row's, and so on. The columns
+// are named column1, column2 and so on. Placeholders start at first.
 //
 // On SQLite the query is VALUES ($1,$2),($3,$4), with the last row repeated as in [PadRows]. On
-// PostgreSQL it has one array parameter per column, so its text is the same for any number of rows.
-// Otherwise each connection would plan it for each number of rows, and each value would be a
-// parameter.
+// PostgreSQL, the query has one array parameter per column, so its text is the same for any number
+// of rows. Otherwise each connection would plan the query for each number of rows, and each value
+// would be a parameter.
 func Values(db *DB, first int, values []any, types ...string) (query string, args []any) {
 	if db.dialect == SQLite {
 		rows := slices.Collect(slices.Chunk(values, len(types)))
@@ -135,9 +135,9 @@ func writeTuples(first, n int, types []string) string {
 	return b.String()
 }
 
-// InCondition returns the condition that a column is one of the keys, of which there must be at
-// least one. On PostgreSQL it is "= ANY($1::uuid[])" with one argument, the same text for any
-// number of keys. On SQLite, which has no arrays, it is "IN ($1, $2)". Placeholders start at first.
+// InCondition returns the condition that a column is one of the keys (at least one). On PostgreSQL
+// it is "= ANY($1::uuid[])" with one argument, the same text for any number of keys. On SQLite,
+// which has no arrays, it is "IN ($1, $2)". Placeholders start at first.
 func InCondition[K any](db *DB, first int, kind string, keys []K) (condition string, args []any) {
 	if db.dialect == Postgres {
 		return "= ANY($" + strconv.Itoa(first) + "::" + kind + "[])", []any{keys}

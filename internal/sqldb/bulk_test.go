@@ -75,7 +75,7 @@ func TestValues(t *testing.T) {
 			texts[query] = true
 			found := map[int64]row{}
 			err := db.QueryAll(t.Context(), sqldb.Query{
-				Doing: "read what was given",
+				Doing: "read the given values",
 				Text:  `SELECT v.column1, v.column2, v.column3, v.column4, COALESCE(v.column5 = $1::timestamptz, false), v.column6, v.column7 FROM (` + query + `) v`,
 				Args:  append([]any{at}, args...),
 				Row: func(scan func(...any) error) error {

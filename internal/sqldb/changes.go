@@ -47,7 +47,7 @@ func newChanges() *changes { return &changes{tables: map[string]*atomic.Uint64{}
 func (c *changes) installHook(conn driver.Conn) error {
 	hooks, ok := conn.(sqlite.HookRegisterer)
 	if !ok {
-		return errors.New("sqldb: the SQLite driver has no hooks")
+		return errors.New("sqldb: the SQLite driver lacks hooks")
 	}
 	hooks.RegisterPreUpdateHook(func(d sqlite.SQLitePreUpdateData) { c.begin(d.TableName) })
 	c.others.Add(1) // A new connection cannot detect earlier commits.

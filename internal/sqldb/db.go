@@ -157,9 +157,9 @@ func (db *DB) Optimize(ctx context.Context) error {
 	if db.dialect != SQLite {
 		return nil
 	}
-	// 0x02 analyzes tables that need it. 0x10000 checks all tables, not only those that this
-	// connection has read. 0x10 limits the analysis to a few thousand rows per table and omits
-	// value samples, which would cause SQLite to replan a statement for each new value.
+	// 0x02 analyzes tables that need it. 0x10000 checks all tables, not only the tables that this
+	// connection has read. 0x10 limits the analysis to a few thousand rows per table and omits value
+	// samples, which would cause SQLite to replan a statement for each new value.
 	_, err := db.Conn(ctx).ExecContext(ctx, "PRAGMA optimize=0x10012")
 	return Wrap(err, "optimize the database")
 }

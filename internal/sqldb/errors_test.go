@@ -28,8 +28,8 @@ func TestWrapAbsent(t *testing.T) {
 		err, want error
 	}{
 		{"a row was found", nil, nil},
-		{"there is no row", sqldb.ErrNoRows, absent},
-		{"there is no row, wrapped", fmt.Errorf("scan: %w", sqldb.ErrNoRows), absent},
+		{"missing row", sqldb.ErrNoRows, absent},
+		{"missing row, wrapped", fmt.Errorf("scan: %w", sqldb.ErrNoRows), absent},
 		{"the query failed", broken, broken},
 	} {
 		t.Run(c.name, func(t *testing.T) {

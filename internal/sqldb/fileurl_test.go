@@ -12,7 +12,7 @@ func TestFileURL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b?#%.db")
 	u, err := url.Parse(FileURL(path))
 	if err != nil || u.Host != "" || u.RawQuery != "" || u.Fragment != "" || FilePath(u) != path {
-		t.Errorf("%s has the URL %s, which leads to %v (%v)", path, FileURL(path), u, err)
+		t.Errorf("URL of %s is %s, which opens %v (%v)", path, FileURL(path), u, err)
 	}
 	for _, test := range []struct{ system, path, want string }{
 		{"windows", "/C:/data/t.db", "C:/data/t.db"},

@@ -22,8 +22,8 @@ const maxGroup = 32
 // before the commit that makes its transaction durable.
 //
 // Invariants: only the holder of the turn uses open and its connection. If a transaction is open
-// when the turn is released, a caller that will end it is on its way: one that waits for the turn,
-// or endIdle.
+// when the turn is released, a caller that will end it is on its way: a caller that waits for its
+// turn, or endIdle.
 type groupCommitter struct {
 	pool    *sql.DB
 	changes *changes

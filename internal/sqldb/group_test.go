@@ -45,9 +45,9 @@ func together(t *testing.T, db *sqldb.DB, run ...func(ctx context.Context) error
 	return errs
 }
 
-// Of the transactions that share a commit, failed ones leave nothing behind and the others are
-// stored.
-func TestGroupedFailAlone(t *testing.T) {
+// If several transactions share a commit, failed transactions leave nothing behind and the others
+// are stored.
+func TestGroupedQueriesFailSeparately(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
 	newProbes(t, db)
@@ -89,7 +89,7 @@ func TestGroupedFailAlone(t *testing.T) {
 }
 
 // A caller that stops waiting for its turn leaves no transaction open, in any order of callers.
-func TestGroupedGivenUp(t *testing.T) {
+func TestGroupedTransactionIsCanceled(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
 	newProbes(t, db)
@@ -131,11 +131,11 @@ func TestCommitsAreObserved(t *testing.T) {
 		},
 	)
 	if !observed {
-		t.Error("there are no figures of SQLite")
+		t.Error("no statistics of SQLite")
 	}
 	nothing := func(ctx context.Context) error { return db.Tx(ctx, func(context.Context) error { return nil }) }
 	if err := nothing(t.Context()); err != nil || waits != 0 || shared != 1 {
-		t.Errorf("alone: %d waited, %d shared a commit (%v)", waits, shared, err)
+		t.Errorf("single transaction: %d waited, %d shared a commit (%v)", waits, shared, err)
 	}
 	together(t, db, nothing, nothing, nothing)
 	if waits != 3 || shared != 4 {

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// BenchmarkLimits runs a statement of many parts, each with a LIMIT parameter, like the one that
-// claims webhook deliveries per endpoint. It is planned only once.
+// BenchmarkLimits runs a statement of many parts, each with a LIMIT parameter, like the statement
+// that claims webhook deliveries per endpoint. It is planned only once.
 //
 //	go test ./internal/sqldb -run '^$' -bench Limits -benchtime 500x
 func BenchmarkLimits(b *testing.B) {

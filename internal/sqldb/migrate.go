@@ -34,8 +34,8 @@ var (
 )
 
 // baseline is the version of the first migration. Builds before the baseline numbered their
-// migrations from 1 to 110. The higher numbers distinguish an old database from a newer one, and
-// those builds reject a newer database.
+// migrations from 1 to 110. Because of the higher number, this build recognizes an old database,
+// and old builds reject a newer database.
 const baseline = 1000
 
 // migrationLock is the key of the PostgreSQL advisory lock, which is per database.
@@ -115,8 +115,8 @@ func (db *DB) Version(ctx context.Context) (int64, error) {
 // migrations calls f under the lock, unless the database is newer or older than this program's
 // migrations.
 func (db *DB) migrations(ctx context.Context, f func(p *goose.Provider) error) error {
-	// Only one caller per process waits for the lock, because each one holds a connection and the
-	// migration needs another from the same pool.
+	// Only one caller per process waits for the lock, because each waiting caller holds a connection,
+	// and the migration needs another connection of the same pool.
 	select {
 	case db.migrating <- struct{}{}:
 		defer func() { <-db.migrating }()

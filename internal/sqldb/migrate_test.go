@@ -176,7 +176,7 @@ func TestOpenRefuses(t *testing.T) {
 				t.Fatal("no error")
 			}
 			if strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("the error shows the password: %v", err)
+				t.Errorf("error contains the password: %v", err)
 			}
 		})
 	}

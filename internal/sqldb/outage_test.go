@@ -54,7 +54,7 @@ func TestOutagesAreRecognised(t *testing.T) {
 		{"canceled statement", coded("57014"), false, false},
 		{"deadlock", coded("40P01"), false, false},
 		{"refused", refused, true, false},
-		{"refused to somebody else", &url.Error{Op: "Post", URL: "https://api.example.com", Err: refused}, false, false},
+		{"refused to another user", &url.Error{Op: "Post", URL: "https://api.example.com", Err: refused}, false, false},
 		{"bad connection", driver.ErrBadConn, true, false},
 		{"connection given back", sql.ErrConnDone, true, false},
 		{"cut", net.ErrClosed, true, false},
@@ -239,7 +239,7 @@ func TestCloseWhileTheServerIsAway(t *testing.T) {
 	select {
 	case <-away:
 	case <-time.After(time.Minute):
-		t.Fatal("nobody has noticed")
+		t.Fatal("outage not detected")
 	}
 	if err := db.Close(); err != nil {
 		t.Error(err)

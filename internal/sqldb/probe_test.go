@@ -59,7 +59,7 @@ func TestSameQueriesSameAnswers(t *testing.T) {
 		{name: "parameters out of order", setup: `INSERT INTO probes (id, name) VALUES (1, 'a'), (2, 'b'), (3, 'c')`, query: `SELECT name FROM probes ORDER BY id LIMIT $2 OFFSET $1`, args: []any{1, 1}, want: "b"},
 		{name: "row lock", setup: `INSERT INTO probes (id, name) VALUES (1, 'a')`, query: `SELECT name FROM probes p WHERE id = 1 FOR UPDATE OF p SKIP LOCKED`, want: "a"},
 		{name: "cast in a literal", query: `SELECT 'a::text FOR UPDATE'`, want: "a::text FOR UPDATE"},
-		{name: "cast beside a quoted literal", query: `SELECT 'it''s ::' || '1'::text`, want: "it's ::1"},
+		{name: "cast next to a quoted literal", query: `SELECT 'it''s ::' || '1'::text`, want: "it's ::1"},
 		{name: "comments", query: "-- it's a ::comment\nSELECT /* FOR UPDATE ' */ 'x'::text -- end", want: "x"},
 		{name: "filter", setup: `INSERT INTO probes (id, ok) VALUES (1, true), (2, false), (3, true)`, query: `SELECT (count(*) FILTER (WHERE ok))::text FROM probes`, want: "2"},
 		{name: "row number", setup: `INSERT INTO probes (id, name) VALUES (1, 'a'), (2, 'b')`, query: `WITH n AS (SELECT name, row_number() OVER (ORDER BY id DESC) AS r FROM probes) SELECT name FROM n WHERE r = 1`, want: "b"},

@@ -22,8 +22,8 @@ type rewriter struct {
 // statement is a statement for SQLite.
 type statement struct {
 	text string
-	// within is the text for use in a transaction, which ends when a statement fails. There, SQLite
-	// does not need to undo a failed insert separately, for which it would copy every page that an
+	// within is the text for use in a transaction. A failed statement ends the transaction, so SQLite
+	// does not need to undo a failed insert separately. To do so, it would copy every page that an
 	// insert of many rows changes.
 	within string
 	// reads is true if the statement changes nothing.

@@ -215,7 +215,7 @@ var (
 )
 
 // expression normalizes an expression to make it independent of the catalog's formatting. It
-// removes parentheses, which none of our expressions need.
+// removes parentheses, because our expressions do not need them.
 func expression(text string) string {
 	text = strings.ToLower(text)
 	text = notIn.ReplaceAllString(text, "not in ($1)")

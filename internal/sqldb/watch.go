@@ -30,7 +30,7 @@ var errUnavailable = errors.New("sqldb: the database is unavailable")
 // Pending statements then fail immediately, and no connection is opened until the server responds
 // again.
 //
-// If the URL has several servers, the watch chooses the one that all connections use. An
+// If the URL has several servers, the watch chooses the server that all connections use. An
 // unresponsive server does not delay connections to the others, and a server that returns after it
 // was replaced is not used again until needed.
 //
@@ -192,8 +192,9 @@ func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
 		pinged <- err
 	case <-time.After(w.patience / 2):
 	}
-	// A missing response on one connection says little about the server, since only that connection
-	// may have been closed. Try a new one, while the old one uses the rest of its time.
+	// A missing response on one connection does not prove that the server is down, because the
+	// connection may have been closed. Try a new connection, while the old one uses the rest of its
+	// time.
 	fresh, at, err := w.connect(ctx)
 	if <-pinged == nil {
 		hangUp(fresh)

@@ -29,7 +29,7 @@ func figures(s *apptest.Server) apptest.Reply {
 	return a
 }
 
-// revenue returns the recurring revenue in euros. All values are 0 if it has none.
+// revenue returns the recurring revenue in euros. Without revenue, all values are 0.
 func revenue(a apptest.Reply) map[string]float64 {
 	found := map[string]float64{}
 	list, _ := a.At("data.mrr").([]any)
@@ -314,7 +314,7 @@ func TestDeliveries(t *testing.T) {
 }
 
 // Only platform admins with permission to view tenants can see the figures.
-func TestWhoSeesFigures(t *testing.T) {
+func TestFigurePermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, admin := s.Register("ada@example.com", true), s.Admin()

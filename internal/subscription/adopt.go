@@ -29,16 +29,16 @@ type Adoption uint8
 const (
 	// AdoptFirst stores it, because the tenant has no other subscription.
 	AdoptFirst Adoption = iota
-	// AdoptReplacing stores it in place of the tenant's other subscription, because its checkout
-	// was opened to replace that one.
+	// AdoptReplacing stores the new subscription in place of the tenant's other subscription, because
+	// its checkout was opened to replace the other one.
 	AdoptReplacing
 	// AdoptLater is AdoptReplacing once it is paid. Until then the other subscription stays.
 	AdoptLater
-	// AdoptRefused cancels and refunds it: it is the second of two paid checkouts, it begins with a
-	// trial that the tenant has already had, or the tenant has been deleted.
+	// AdoptRefused cancels and refunds the new subscription: it is the second of two paid checkouts,
+	// it begins with a trial that the tenant has already had, or the tenant has been deleted.
 	AdoptRefused
-	// AdoptIgnored does nothing. It was not bought here, and the tenant has another subscription or
-	// was deleted.
+	// AdoptIgnored does nothing. The subscription was not bought here, and the tenant has another
+	// subscription or was deleted.
 	AdoptIgnored
 )
 
@@ -53,13 +53,13 @@ type adoption struct {
 // isBought reports whether the subscription was bought by a checkout of this service.
 func (a adoption) isBought() bool { return a.opened.id != uuid.Nil }
 
-// adopt stores a new subscription under the tenant's lock, as its adoption decides.
+// adopt stores a new subscription, under the tenant's lock and according to its adoption.
 //
 // Invariants: a replacement is one step, so that the tenant is never without a subscription. The
-// old one ends here first. A job that is enqueued in the same step then ends it at the provider. A
-// subscription that is not over belongs to the tenant's only customer, which is stored with the
-// first subscription. A trial is recorded in the step that stores its subscription, and a refused
-// checkout stays refused.
+// old one ends here first. A job that is enqueued in the same step then ends the old one at the
+// provider. A subscription that is not over belongs to the tenant's only customer, which is stored
+// with the first subscription. A trial is recorded in the step that stores its subscription, and a
+// refused checkout stays refused.
 func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subscription) error {
 	_, err := s.store.byPSPID(ctx, next.PSPSubscriptionID)
 	if err == nil {
@@ -162,8 +162,8 @@ func (s *Service) redeemBought(ctx context.Context, a adoption, next Subscriptio
 	return s.redeem(ctx, a.opened.id, next, nil)
 }
 
-// refuse enqueues the cancellation and the refund of a subscription that a checkout has paid for, or
-// that was made without one.
+// refuse enqueues the cancellation and the refund of a subscription, which was made with or without
+// a checkout.
 func (s *Service) refuse(ctx context.Context, opened checkout, pspID, invoiceID string) error {
 	if err := s.store.refuseCheckout(ctx, opened.tenantID, opened.id, s.deps.Clock.Now()); err != nil {
 		return err

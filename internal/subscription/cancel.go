@@ -75,7 +75,7 @@ func (s *Service) sendCancellation(ctx context.Context, op operation) error {
 	if err := s.deps.Usage.Settle(ctx, op.before.TenantID); err != nil {
 		return err
 	}
-	// A draft invoice must be collected first, because it determines what has been paid.
+	// A draft invoice must be collected first, because it determines the paid amount.
 	if err := s.deps.Provider.CollectDue(ctx, op.before.PSPSubscriptionID, op.key()); err != nil {
 		return err
 	}

@@ -37,16 +37,16 @@ type changeResult struct {
 	sub       Subscription
 	checkout  *psp.Checkout
 	isPending bool // the payer must confirm the payment; until then the subscription is unchanged
-	// action is the action that a change waits for, if another subscription waits for it; otherwise
-	// nil.
+	// action is set if the change creates a replacing subscription that waits for its first payment:
+	// the action that the payer must take. Otherwise it is nil.
 	action *money.PaymentAction
 }
 
-// changePlan moves the subscription that load returns to another plan, or changes the number of seats of its
-// plan (rules: subscription#change-of-plan). It charges the amounts of the last preview
-// immediately. The change is made in full or not at all. A change from a free plan to a paid one
-// opens a checkout, and the subscription is replaced once that is completed. If the payer has to
-// confirm the payment, the change is pending until then.
+// changePlan moves the subscription that load returns to another plan, or changes the number of
+// seats of its plan (rules: subscription#change-of-plan). It charges the amounts of the last
+// preview immediately. The change is made in full or not at all. A change from a free plan to a
+// paid one opens a checkout, and the subscription is replaced once the checkout is completed. If
+// the payer has to confirm the payment, the change is pending until then.
 //
 // It rejects, in this order: no subscription (404), a status that does not allow a change
 // (subscription_cannot_be_upgraded), an unknown plan (422), the same plan without another number of
@@ -170,9 +170,9 @@ func (s *Service) checkChange(ctx context.Context, sub Subscription, p changePar
 	return in, mustSend, nil, nil
 }
 
-// confirmSeats reports whether the plan still has room for the team and the seats still suffice. Up
-// to this moment the old plan limited invitations and joins. From now on they see the stored
-// operation.
+// confirmSeats reports whether the plan still has room for the team and the seats still suffice.
+// Until now, the old plan limited invitations and joins. From now on, invitations and joins see the
+// stored operation.
 func (s *Service) confirmSeats(ctx context.Context, sub Subscription, in instruction) (bool, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, in.PlanID)
 	if err != nil {
@@ -195,8 +195,8 @@ func (s *Service) confirmSeats(ctx context.Context, sub Subscription, in instruc
 // not made. If the payer has to confirm the payment, the change is pending.
 //
 // Invariant: while the subscription is past_due, a change that costs something does not create an
-// invoice. It would be the latest invoice, and the provider considers a subscription paid if its
-// latest invoice is paid. So the owed invoices are paid first, or nothing happens.
+// invoice. The new invoice would be the latest one, and the provider considers a subscription paid
+// if its latest invoice is paid. So the owed invoices are paid first, or the change is not made.
 func (s *Service) sendChange(ctx context.Context, op operation) error {
 	if op.Usage == usageSettled {
 		// The invoice includes the usage that the provider has by then.
@@ -300,7 +300,7 @@ type move struct {
 	// priceID and remote come from the provider. readRemote sets them.
 	priceID string
 	remote  psp.Subscription
-	// redeems is the discount that the move redeems, or nil. drops means that the present discount
+	// redeems is the discount that the move redeems, or nil. drops means that the current discount
 	// does not cover the new plan.
 	redeems *discount.Discount
 	drops   bool

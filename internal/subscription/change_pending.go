@@ -8,14 +8,14 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// If the payer has to confirm the payment of a change, the change is pending
-// (rules: subscription#changes-that-wait). The change is always tried as an immediate one first. So
-// a card that is declined outright leaves nothing behind, and every other change records the plan
-// in the metadata, which the provider does not accept with a pending change.
+// If the payer has to confirm the payment of a change, the change is pending (rules:
+// subscription#pending-changes). The change is always tried as an immediate change first. If the
+// card is declined outright, no pending change and no open invoice remain. An immediate change also
+// records the plan in the metadata, which the provider does not accept with a pending change.
 //
-// No change becomes pending while the subscription is past_due. If the change were dropped, its
-// invoice would be the latest and would count as settled, and the provider would consider the
-// subscription paid.
+// While the subscription is past_due, no change becomes pending. If a pending change were dropped,
+// its invoice would be the latest one and would count as settled, so that the provider would
+// consider the subscription paid.
 
 // sendPending leaves a change pending until its payment is confirmed. If the payment is declined
 // after all, no change stays pending and no invoice stays open.
@@ -36,10 +36,9 @@ func (s *Service) sendPending(ctx context.Context, op operation, change psp.Chan
 	return psp.ErrDeclined
 }
 
-// dropPending ends the change that was pending before the operation by voiding its invoice. Nothing
-// is then owed for a change that was not made, and the items that were pending before it are
-// pending again. It returns psp.ErrRefused if the invoice was paid in the meantime, which means
-// that the change was made.
+// dropPending ends the change that was pending before the operation by voiding its invoice. The
+// items that were pending before that change become pending again. It returns psp.ErrRefused if the
+// invoice was paid in the meantime, which means that the change was made.
 func (s *Service) dropPending(ctx context.Context, op operation) error {
 	if op.before.Pending != nil {
 		if err := s.voidInvoice(ctx, op.before.Pending.PSPInvoiceID); err != nil {

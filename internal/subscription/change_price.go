@@ -39,8 +39,8 @@ func (c pricedChange) instruction(m move) instruction {
 	return in
 }
 
-// invoicesUsage reports whether the invoice of the change includes the usage so far. That is so if
-// the change removes a metered item or starts a billing period.
+// invoicesUsage reports whether the invoice of the change includes the usage so far. It does if the
+// change removes a metered item or starts a billing period.
 func (c pricedChange) invoicesUsage(m move) bool {
 	return m.sub.Status != Trialing && len(c.metered) > 0 &&
 		(removesMetered(c.Metered) || m.beginsPeriod() || !c.TrialEnd.IsZero())
@@ -67,8 +67,9 @@ func (m move) beginsPeriod() bool {
 // readRemote loads the provider's price and state for a move. A move that requires a checkout does
 // not need them.
 //
-// Invariant: a change is priced on the provider's state. If that is newer than the stored state,
-// readRemote stores it and returns isCurrent false. The change must then be checked again.
+// Invariant: a change is priced on the provider's state. If the provider's state is newer than the
+// stored one, readRemote stores it and returns isCurrent false. The change must then be checked
+// again.
 func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err error) {
 	if m.takesCheckout {
 		return true, nil
@@ -98,14 +99,13 @@ func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err 
 // priceAsShown returns the change to make. requested is the number of seats that the caller
 // requested, or 0 to keep the present number.
 //
-// Invariant: a change costs exactly what its last preview within previewLife showed to the same user
-// or API key, or it fails with preview_outdated and a new preview, which is binding in turn. For
-// that, the cost is calculated from the time of the preview, and the provider computes it again for
-// the current subscription. After that, nothing here changes the subscription: the operation begins
-// only if no other state was stored since the subscription was loaded, and no other operation
-// begins before this one has ended. The one case that this does not detect is a manual change at
-// the provider between the two calls. Usage is compared later, once no more can be recorded: see
-// requireShownUsage.
+// Invariant: a change costs exactly what its last preview within previewLife showed to the same
+// user or API key, or it fails with preview_outdated and a new binding preview. To guarantee this,
+// the provider computes the cost again for the current subscription, from the time of the preview.
+// After that, nothing here changes the subscription: the operation begins only if no other state
+// was stored since the subscription was loaded, and no other operation begins before this one has
+// ended. The one case that this does not detect is a manual change at the provider between the two
+// calls. Usage is compared later, once recording has stopped: see requireShownUsage.
 func (s *Service) priceAsShown(ctx context.Context, m move, requested int64) (pricedChange, error) {
 	shown, err := s.store.lastPreview(ctx, m, requested, s.deps.Clock.Now())
 	if errors.Is(err, errNoPreview) {
@@ -272,8 +272,9 @@ func (s *Service) previewCost(ctx context.Context, sub Subscription, change pric
 	return p, nil
 }
 
-// deductUnpaid subtracts the unpaid part of a credit. waiting is the share of it that was pending.
-// Pending amounts are netted, so that the credit stays the same after they are charged again.
+// deductUnpaid subtracts the unpaid part of a credit. waiting is the amount of the unpaid part that
+// was pending. Pending amounts are netted, so that the credit stays the same after they are charged
+// again.
 func (p *preview) deductUnpaid(unpaid, waiting int64) {
 	credits := p.credit - p.unused
 	both := min(credits, p.pending+credits)
@@ -282,8 +283,8 @@ func (p *preview) deductUnpaid(unpaid, waiting int64) {
 	p.pending += waiting
 }
 
-// addOwed adds the owed invoices to the charge. Credit for time that these invoices or a debit in
-// progress have yet to pay is not shown as a credit. It lowers the charge.
+// addOwed adds the owed invoices to the charge. Credit for time that is not paid yet, because of
+// these invoices or a debit in progress, is not shown as a credit: it lowers the charge.
 func (p *preview) addOwed(unsettled int64) {
 	p.charge += p.owed
 	unsettled = max(min(unsettled, p.credit, p.charge), 0)
@@ -291,10 +292,10 @@ func (p *preview) addOwed(unsettled int64) {
 	p.charge -= unsettled
 }
 
-// addLines adds up the invoice that a change creates immediately: its own lines and the items that
-// were pending for the next invoice, such as changes of seats, which the provider adds to it. A
-// change without lines of its own creates no invoice. The lines then belong to the next renewal.
-// quantity is the number of units before the change.
+// addLines adds up the invoice that a change creates immediately: the lines of the change, and the
+// items that were pending for the next invoice, such as changes of seats. If the change has no
+// lines, it creates no invoice, and the other lines belong to the next renewal. quantity is the
+// number of units before the change.
 func (p *preview) addLines(lines []psp.InvoiceLine, change psp.Change, quantity int64) {
 	own := p.ownLines(lines, change, quantity)
 	if !slices.Contains(own, true) {
@@ -342,9 +343,9 @@ func (p *preview) ownLines(lines []psp.InvoiceLine, change psp.Change, quantity 
 	return own
 }
 
-// trialEnd returns the end of the trial that a change starts, or zero if it starts none. A change
-// to a paid plan of another product starts a trial if the tenant has had no trial of that product.
-// A running trial keeps its end, and a tenant that has not paid gets no trial
+// trialEnd returns the end of the trial that a change starts, or zero if the change does not start
+// one. A change to a paid plan of another product starts a trial if the tenant has not had a trial
+// of that product. A running trial keeps its end, and a tenant that has not paid gets no trial
 // (rules: subscription#trials).
 func (s *Service) trialEnd(ctx context.Context, m move, from time.Time) (time.Time, error) {
 	if m.sub.Status != Active || m.sub.IsEnding() || m.price.PriceCents == 0 || m.plan.TrialDays == 0 {

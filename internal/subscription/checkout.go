@@ -26,9 +26,9 @@ const (
 	metaCheckout = "checkout_id"
 )
 
-// continueWindow is how long a retry continues a checkout whose request was never answered. It is
-// limited because the provider returns the same failure again for the same key, which must not
-// prevent a tenant from paying. A session that was never returned expires by itself.
+// continueWindow is how long a retry continues a checkout whose request was never answered. For the
+// same key, the provider repeats the same failure, so the limit ensures that the tenant can pay
+// later. A session that was never returned expires by itself.
 const continueWindow = 10 * time.Minute
 
 // CheckoutParams is a tenant's request to buy a plan.
@@ -244,9 +244,9 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	return bought, err
 }
 
-// checkSelection is the part of checkPurchase that a tenant without an ID passes through, too: it
-// rejects a plan without a price in the currency, an unknown country, too few or too many seats, and
-// a price that cannot be sold.
+// checkSelection is the part of checkPurchase that also applies to a tenant that does not exist
+// yet: it rejects a plan without a price in the currency, an unknown country, too few or too many
+// seats, and a price that cannot be sold.
 func (s *Service) checkSelection(ctx context.Context, t tenant.Tenant, plan catalog.Plan, p CheckoutParams) (purchase, error) {
 	plan, err := s.deps.Catalog.WithActivePrices(ctx, plan)
 	if err != nil {
@@ -324,8 +324,8 @@ func refuseDefault(plan catalog.Plan) error {
 	return nil
 }
 
-// billableTenant returns the tenant if it has the details that billing requires, or may
-// give them later; else it refuses (billing_not_ready).
+// billableTenant returns the tenant if it has the details that billing requires, or can add them
+// later. Otherwise it returns billing_not_ready.
 func (s *Service) billableTenant(ctx context.Context, tenantID uuid.UUID, later bool) (tenant.Tenant, error) {
 	t, err := s.deps.Tenants.Get(ctx, tenantID)
 	if err != nil {

@@ -53,15 +53,15 @@ func (c contract) isRetryOf(earlier contract) bool {
 	return c.Digest == earlier.Digest && c.RequestID == earlier.RequestID
 }
 
-// createContract makes a subscription without a checkout (rules: subscription#contracts). It rejects
-// the same requests as a checkout. A subscription that is charged without a saved payment method, or
+// createContract creates a subscription without a checkout (rules: subscription#contracts). It
+// makes the checks of a checkout. A subscription that is charged without a saved payment method, or
 // whose payment is declined, is incomplete, and the owner gets the link to pay.
 //
-// Invariant: a tenant has at most one subscription in the making. Its request is committed under the
-// tenant's lock before the provider is called, and its ID is the idempotency key and in the
-// metadata. Whichever of the response, a notification and a reconciliation comes first stores the
-// subscription, with its audit entry and its mail, in one transaction. A retry after an unknown
-// outcome continues the request; any other request first looks its outcome up.
+// Invariant: a tenant has at most one pending request. The request is committed under the tenant's
+// lock before the provider is called. Its ID is the idempotency key and is part of the metadata.
+// The response, a notification or a reconciliation, whichever comes first, stores the subscription,
+// the audit entry and the mail in one transaction. A retry after an unknown outcome continues the
+// request; any other request first looks up the outcome.
 func (s *Service) createContract(ctx context.Context, tenantID uuid.UUID, p contractRequest) (Subscription, error) {
 	bought, err := s.checkPurchase(ctx, tenantID, p.CheckoutParams)
 	asked := contract{Digest: p.digest(), RequestID: idempotency.RequestID(ctx), By: authz.OriginOf(ctx)}
@@ -78,8 +78,9 @@ func (s *Service) createContract(ctx context.Context, tenantID uuid.UUID, p cont
 	return sub, err
 }
 
-// makeContract makes the subscription of a checked purchase and returns it, and the provider's state.
-// The subscription is zero if it replaces another one and is not paid yet.
+// makeContract creates the subscription of a checked purchase. It returns the stored subscription
+// and the provider's state. The stored subscription is zero if it replaces another one and is not
+// paid yet.
 func (s *Service) makeContract(ctx context.Context, bought purchase, p contractRequest, asked contract) (Subscription, psp.Subscription, error) {
 	k, err := s.contractParams(ctx, bought, p)
 	if err != nil {
@@ -203,7 +204,7 @@ func (s *Service) customPrice(ctx context.Context, of selection) (*contracts.Cus
 }
 
 // claimContract stores the request, leased to the caller, and returns it. If an earlier attempt of
-// the same request has an unknown outcome, it returns that one.
+// the same request has an unknown outcome, it returns the earlier attempt.
 func (s *Service) claimContract(ctx context.Context, bought purchase, customerID string, asked contract) (checkout, error) {
 	for began := s.deps.Lease.Now(); ; {
 		c, isFree, err := s.beginContract(ctx, bought, asked)
@@ -222,8 +223,8 @@ func (s *Service) claimContract(ctx context.Context, bought purchase, customerID
 	}
 }
 
-// beginContract stores a request, or leases the tenant's request in the making if its lease has
-// expired. isFree is false if another caller works on it.
+// beginContract stores a request, or leases the tenant's pending request if its lease has expired.
+// isFree is false if another caller works on the pending request.
 func (s *Service) beginContract(ctx context.Context, bought purchase, asked contract) (c checkout, isFree bool, _ error) {
 	now, leasedAt := s.deps.Clock.Now(), s.deps.Lease.Now()
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -257,8 +258,8 @@ func (s *Service) beginContract(ctx context.Context, bought purchase, asked cont
 // paid or has expired (after 23 hours), and the hold is settled even if the notification was lost.
 const contractHold = 24 * time.Hour
 
-// requireOnly rejects a tenant with another subscription that has not ended than the given one, which
-// is Nil for none.
+// requireOnly rejects a tenant that has a subscription other than the given one. Ended
+// subscriptions do not count. The given ID can be Nil.
 func (s *Service) requireOnly(ctx context.Context, tenantID, id uuid.UUID) error {
 	sub, err := s.store.loadCurrent(ctx, tenantID)
 	if errors.Is(err, ErrNotFound) {
@@ -270,9 +271,9 @@ func (s *Service) requireOnly(ctx context.Context, tenantID, id uuid.UUID) error
 	return err
 }
 
-// lookUpContract ends a request whose outcome is unknown and that is leased to the caller: it stores
-// the subscription if the provider has it, and otherwise drops the request. It refuses a subscription
-// that waits for its first payment to replace another one.
+// lookUpContract settles a request with an unknown outcome that is leased to the caller. It stores
+// the subscription if the provider has it, and otherwise drops the request. It refuses a
+// subscription that is to replace another one and still waits for its first payment.
 func (s *Service) lookUpContract(ctx context.Context, c checkout, customerID string) error {
 	remote, err := s.deps.Provider.FindSubscription(ctx, customerID, map[string]string{metaCheckout: c.id.String()})
 	switch {
@@ -308,8 +309,8 @@ func (s *Service) releaseContract(ctx context.Context, c checkout, isDropped boo
 	return s.store.leaseContract(ctx, c, s.deps.Lease.Now())
 }
 
-// loadRepeated returns the subscription that an earlier attempt of the same request has made, or
-// refusal. Only requests with an idempotency key are recognized.
+// loadRepeated returns the subscription that an earlier attempt of the same request has created. If
+// there is none, it returns the error refusal. It recognizes only requests with an idempotency key.
 func (s *Service) loadRepeated(ctx context.Context, tenantID uuid.UUID, asked contract, refusal error) (Subscription, error) {
 	if asked.RequestID == "" {
 		return Subscription{}, refusal
@@ -360,8 +361,8 @@ func (s *Service) mailReplacement(ctx context.Context, a adoption, next Subscrip
 	return s.mailFirstPayment(ctx, a.opened, next)
 }
 
-// redeemContract counts or releases the redemption that a subscription of the platform holds. It stays
-// held while the subscription waits for its first payment.
+// redeemContract counts or releases the redemption that a subscription of the platform holds. The
+// hold remains while the subscription waits for its first payment.
 func (s *Service) redeemContract(ctx context.Context, c checkout, next Subscription) error {
 	switch {
 	case next.Status == Incomplete:

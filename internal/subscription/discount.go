@@ -18,8 +18,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// limitedSession is how long the session of a checkout lasts whose code has a maximum of redemptions.
-// The provider allows 30 minutes to 24 hours
+// limitedSession is the lifetime of a checkout session whose promotion code has a maximum number of
+// redemptions. The provider allows 30 minutes to 24 hours
 // (https://docs.stripe.com/api/checkout/sessions/create#create_checkout_session-expires_at).
 const limitedSession = time.Hour
 
@@ -30,8 +30,8 @@ func (p purchase) use() discount.Use {
 	}
 }
 
-// sessionEnd returns when the session of a checkout ends that was stored at a time. It returns zero
-// for the provider's default.
+// sessionEnd returns the end of the session of a checkout that was stored at the given time, or
+// zero for the provider's default.
 func (p purchase) sessionEnd(stored time.Time) time.Time {
 	if p.discount == nil || p.discount.MaxRedemptions == nil {
 		return time.Time{}
@@ -39,8 +39,8 @@ func (p purchase) sessionEnd(stored time.Time) time.Time {
 	return stored.Add(limitedSession)
 }
 
-// findDiscount returns the discount of a code, or nil without one. If the code is used up, it first
-// reads the checkouts back whose sessions should be over, in case a notification was lost.
+// findDiscount returns the discount of a code, or nil for the empty code. If the code is used up,
+// it first reads back the checkouts whose sessions should be over, in case a notification was lost.
 func (s *Service) findDiscount(ctx context.Context, code string, u discount.Use) (*discount.Discount, error) {
 	d, err := s.deps.Discounts.Find(ctx, code, u)
 	if !discount.IsUsedUp(err) {
@@ -52,8 +52,8 @@ func (s *Service) findDiscount(ctx context.Context, code string, u discount.Use)
 	return s.deps.Discounts.Find(ctx, code, u)
 }
 
-// settleHolds ends the holds of a code whose time has passed. A session that was paid is redeemed, and
-// any other session is over. A checkout without a known session was never shown.
+// settleHolds ends the expired holds of a code. If the session was paid, the code is redeemed;
+// otherwise the hold is released. A checkout without a known session was never shown.
 func (s *Service) settleHolds(ctx context.Context, code string) error {
 	holders, err := s.deps.Discounts.ExpiredHolds(ctx, code)
 	if err != nil {
@@ -144,8 +144,8 @@ func (s *Service) expireCheckout(ctx context.Context, tenantID uuid.UUID, sessio
 	})
 }
 
-// redeem counts the redemption that a checkout or an operation holds, once, and records it. Call it
-// in the transaction that stores the state. former is the discount that it replaces, or nil.
+// redeem counts, once, the redemption that a checkout or an operation holds, and records it. Call
+// it in the transaction that stores the state. former is the replaced discount, or nil.
 func (s *Service) redeem(ctx context.Context, holder uuid.UUID, sub Subscription, former *discount.Discount) error {
 	d, err := s.deps.Discounts.Redeem(ctx, sub.TenantID, holder)
 	if err != nil || d == nil {
@@ -228,8 +228,8 @@ func (s *Service) useOfChange(ctx context.Context, sub Subscription, in instruct
 	return u, nil
 }
 
-// selectDiscount sets the discount that a move redeems. Without one, it reports whether the present
-// discount does not cover the new plan.
+// selectDiscount sets the discount that a move redeems. If the move does not redeem a discount,
+// selectDiscount records whether the current discount covers the new plan.
 func (s *Service) selectDiscount(ctx context.Context, m *move, code string) (err error) {
 	u := discount.Use{
 		TenantID: m.sub.TenantID, PlanID: m.plan.ID, PriceCents: m.price.PriceCents, Quantity: m.quantity, Currency: m.sub.Currency,
@@ -269,8 +269,8 @@ func (op operation) changesDiscountTo(after Subscription) bool {
 	return after.Discount != nil && after.Discount.ID == op.DiscountID && (before == nil || before.PSPID != after.Discount.PSPID)
 }
 
-// offOf returns the amount that a discount takes off an amount. It computes only amounts that the
-// provider cannot compute, because nothing exists there yet.
+// offOf returns the discount on an amount. It is used only for purchases that do not exist at the
+// provider yet, so that the provider cannot compute the discount.
 func (s *Service) offOf(ctx context.Context, d *discount.Discount, amount int64, currency string) (int64, error) {
 	if d == nil {
 		return 0, nil
@@ -307,9 +307,9 @@ func (s *Service) discountNext(ctx context.Context, m move, change psp.Change, f
 
 // mergeDiscount sets the discount of a subscription from the provider's state.
 //
-// Invariant: a trial does not use up a discount with the duration once. The provider can end it with
-// the trial's invoice of 0, so that until the end of the trial it stays here, and JobDiscount applies
-// it again.
+// Invariant: a trial does not use up a discount with the duration once. At the provider, the
+// trial's invoice of 0 can end the discount. Until the end of the trial, the discount therefore
+// stays here, and JobDiscount applies it again.
 func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *Subscription, remote psp.Subscription) error {
 	next.Discount, next.discountCents = nil, 0
 	if id := discount.IDOfCoupon(remote.CouponID); id != uuid.Nil {
@@ -349,8 +349,8 @@ func (d *Discount) reaches(next Subscription) bool {
 		!next.UpdatedAt.Before(*d.EndsAt) && next.CurrentPeriodStart.Before(*d.EndsAt)
 }
 
-// isKept reports whether a discount that the provider no longer has is yet to be used: it has the
-// duration once, and no operation removes or replaces it.
+// isKept reports whether a discount remains here although the provider has ended it: it has the
+// duration once and was not used yet, and no operation removes or replaces it.
 func (s *Service) isKept(ctx context.Context, known Subscription) (bool, error) {
 	op, err := s.store.pendingOperation(ctx, known)
 	if err == nil && !op.discountSetting().IsZero() {

@@ -70,7 +70,7 @@ func TestNoteFormerTerms(t *testing.T) {
 		{"an end with the period, heard of later", month, with(month, ended), on(33), []int{31}},
 		{"an end in the second of the beginning", month, with(month, ended), on(1), []int{}},
 		{"a change and an end, heard of together", month, with(billed(10, "year"), ended), on(20), []int{10, 20}},
-		{"what is long over", changed, with(changed, ended), on(50), []int{50}},
+		{"long ended", changed, with(changed, ended), on(50), []int{50}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestNoteFormerTerms(t *testing.T) {
 		})
 	}
 	if _, err := noteFormerTerms(Subscription{former: sqldb.JSON("?")}, with(month, ended), on(5)); err == nil {
-		t.Error("what cannot be read is taken")
+		t.Error("unreadable data is accepted")
 	}
 }
 
@@ -119,9 +119,9 @@ func TestInheritFormerTerms(t *testing.T) {
 	}
 	third.CreatedAt = on(45)
 	if got, err := inheritFormerTerms([]Subscription{over, first}, third, false); err != nil || len(untils(t, got)) != 1 {
-		t.Errorf("after a month it has %v, %v", untils(t, got), err)
+		t.Errorf("after a month: got %v, %v", untils(t, got), err)
 	}
 	if got, err := inheritFormerTerms(nil, third, false); err != nil || got != nil {
-		t.Errorf("of none it has %s, %v", got, err)
+		t.Errorf("of none: got %s, %v", got, err)
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// oldestUnpaid returns the oldest unpaid invoice of a subscription that is past_due, read from the
-// provider. The time at which a bank debit failed is not known there, so it is the first reading.
+// oldestUnpaid returns the oldest unpaid invoice of a past_due subscription, read from the
+// provider. The provider does not store the time at which a bank debit failed, so it is the time at
+// which the failure was first read.
 func (s *Service) oldestUnpaid(ctx context.Context, known, next Subscription) (*UnpaidInvoice, error) {
 	if next.Status != PastDue {
 		return nil, nil //nolint:nilnil // there is none

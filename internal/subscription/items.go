@@ -93,7 +93,7 @@ func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Pendin
 }
 
 // findInvoiceOfItems returns the invoice that included the items, or zero if there is none. The
-// items were pending together, so it looks up the first one that still exists.
+// items were pending together, so it looks up the first item that still exists.
 func (s *Service) findInvoiceOfItems(ctx context.Context, stored []string) (psp.Invoice, error) {
 	for _, id := range stored {
 		invoiceID, err := s.deps.Items.InvoiceOf(ctx, id)

@@ -45,9 +45,9 @@ func (s Subscription) MeteredTerms() (terms MeteredTerms, decided bool, err erro
 	return terms, decided, nil
 }
 
-// decideMetered stores, once per period, that the subscription's present items bill its current
-// period. They bill from the start of the period if they also billed the previous one. Otherwise,
-// or if that is unsure, they bill from since. It takes part in the transaction of ctx.
+// decideMetered stores, once per period, that the subscription's current items bill the current
+// period. The items bill from the start of the period if they certainly billed the previous period
+// as well. Otherwise they bill from since. It takes part in the transaction of ctx.
 func (s *Service) decideMetered(ctx context.Context, sub Subscription, since time.Time, isUnsure bool) error {
 	before, decided, err := sub.MeteredTerms()
 	if err != nil || decided {

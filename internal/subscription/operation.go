@@ -142,8 +142,8 @@ func (op operation) isRepeatable(now time.Time) bool { return now.Sub(op.created
 // request holds the first steps of an operation, which claim runs.
 type request struct {
 	load func(ctx context.Context) (Subscription, error)
-	// repeats reports whether an earlier instruction was an attempt at the same operation. Nil
-	// means that the operation is never continued.
+	// repeats reports whether an earlier instruction was an attempt at the same operation. If it is
+	// nil, a retry does not continue the earlier attempt.
 	repeats func(earlier instruction) bool
 	check   func(ctx context.Context, sub Subscription) (instruction, verdict, error)
 	// confirm reports, under the tenant's lock, whether a checked instruction still applies. If it
@@ -155,8 +155,8 @@ type request struct {
 	use func(ctx context.Context, sub Subscription, in instruction) (discount.Use, error)
 }
 
-// running returns a load step that does not find a subscription in another state than active, trialing
-// and past_due, which are the states that can be canceled, resumed and changed.
+// running returns a load step that finds only active, trialing and past_due subscriptions, which
+// can be canceled, resumed and changed.
 func (s *Service) running(load loader) loader {
 	return func(ctx context.Context) (Subscription, error) {
 		sub, err := load(ctx)
@@ -242,8 +242,8 @@ func (s *Service) takeOver(ctx context.Context, pending operation, r request) (_
 	return operation{}, false, notFoundAs(r.missing, s.abandon(ctx, pending))
 }
 
-// acknowledge reports whether the request repeats an operation that was abandoned although the
-// provider had carried it out.
+// acknowledge reports whether the request repeats an abandoned operation that the provider had
+// carried out.
 //
 // Invariant: if an operation failed with an unknown outcome and the caller retries it, the retry
 // succeeds as if it were the first attempt, no matter which operation has read the outcome back
@@ -361,7 +361,7 @@ func (s *Service) complete(ctx context.Context, op operation, after Subscription
 }
 
 // abandon reads back the outcome of an operation that is leased to the caller and that no request
-// repeats, and then gives the operation up.
+// repeats, and closes the operation.
 func (s *Service) abandon(ctx context.Context, op operation) error {
 	if err := s.ReadBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
 		return errors.Join(err, s.releaseLease(context.WithoutCancel(ctx), op))

@@ -31,7 +31,7 @@ type paidTime struct {
 	// invoice is open and its payment can be retried.
 	draft, owed bool
 	// pending is the credit minus the charges that are pending for the next invoice, such as for
-	// members who left. recharged is the part of it that is already charged again because it was
+	// members who left. recharged is the part of pending that is already charged again because it was
 	// never paid.
 	pending, recharged int64
 	since              time.Time // the earliest start of a pending item

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// The invoice of a pending change is the one that was the latest when the change began.
+// The invoice of a pending change is the invoice that was the latest when the change began.
 func TestInvoiceOfPendingChange(t *testing.T) {
 	t.Parallel()
 	plan, other := uuid.New(), uuid.New()

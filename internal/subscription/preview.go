@@ -147,8 +147,8 @@ func (s *Service) storedPreview(ctx context.Context, m move, requested int64) (p
 	return p, s.storePreview(ctx, m, requested, p)
 }
 
-// storePreview stores a preview as the caller's last one. Of a change at the end of the period, it
-// stores the next bill as the charge. An impersonation that only reads stores nothing.
+// storePreview stores a preview as the caller's last one. For a change at the end of the period, it
+// stores the next bill as the charge. It stores nothing during a read-only impersonation.
 func (s *Service) storePreview(ctx context.Context, m move, requested int64, p preview) error {
 	if c := authz.FromContext(ctx); c != nil && c.Impersonator != nil && c.Impersonator.ReadOnly {
 		return nil

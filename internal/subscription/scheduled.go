@@ -16,15 +16,15 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/schedule"
 )
 
-// A change at the end of the period is a schedule of the provider
-// (rules: subscription#changes-at-the-end-of-the-period).
+// A change at the end of the period is a schedule of the provider (rules:
+// subscription#changes-at-the-end-of-the-period).
 //
-// Invariant: the provider's schedule is the only record of a scheduled change, and its state is read
-// back like the subscription itself. Every step can be repeated, and each interruption leaves one of
-// these states, from which JobSchedule continues: a schedule without a second phase, and a schedule
-// whose second phase has begun, are released; a second phase that no longer matches the team, the
-// discount or the terms of payment is set again; a change that was released for an operation without
-// effect is scheduled again.
+// Invariant: the provider's schedule is the only record of a scheduled change, and its state is
+// read back like the subscription itself. Every step can be repeated. After an interruption,
+// JobSchedule continues as follows. It releases a schedule without a second phase, and a schedule
+// whose second phase has begun. It updates a second phase that does not match the team, the
+// discount or the terms of payment. If a change was released for an operation without effect, it
+// schedules the change again.
 
 // metaSeats is the number of seats that was requested for a scheduled change, in the metadata of the
 // schedule. It is missing if the seats follow the team.
@@ -59,10 +59,10 @@ func (c *scheduledChange) hasSameView(o *scheduledChange) bool {
 	return c.PlanID == o.PlanID && c.PriceCents == o.PriceCents && c.Quantity == o.Quantity && c.EffectiveAt.Equal(o.EffectiveAt)
 }
 
-// schedulePlan schedules a change of plan or of seats for the end of the period. It rejects the same
-// requests as changePlan, and also: a promotion code (422), a change from a free plan to a paid one and
-// a change of a subscription that ends (plan_change_error), and a change while another one waits for
-// its payment (change_waits).
+// schedulePlan schedules a change of plan or of seats for the end of the period. It makes the
+// checks of changePlan. In addition, it rejects a promotion code (422), a change from a free plan
+// to a paid one, a change of a subscription that ends (plan_change_error), and a change while
+// another one waits for its payment (change_waits).
 func (s *Service) schedulePlan(ctx context.Context, load loader, p changeParams) (Subscription, error) {
 	return s.schedule(ctx, request{
 		load: load,
@@ -242,8 +242,9 @@ func (s *Service) scheduleInstruction(ctx context.Context, kind string, sub Subs
 	return in, err
 }
 
-// scheduledQuantity returns the number of units of a scheduled change: of a seat plan the requested
-// number, but at least the members, or the number that follows the team.
+// scheduledQuantity returns the number of units of a scheduled change. For a seat plan, it is the
+// requested number, but at least the number of members; without a requested number, it follows the
+// team.
 func (s *Service) scheduledQuantity(ctx context.Context, sub Subscription, plan catalog.Plan, c scheduledChange) (int64, error) {
 	if plan.PricingType != catalog.PricingSeat {
 		return c.Quantity, nil
@@ -328,8 +329,9 @@ func (s *Service) restoreScheduled(ctx context.Context, op operation, sent error
 	return sent
 }
 
-// mergeScheduled returns the scheduled change of the provider's subscription. It returns nil
-// without one, and if its price belongs to no plan because it was scheduled at the provider.
+// mergeScheduled returns the scheduled change of the provider's subscription. It returns nil if
+// there is no scheduled change, or if its price does not belong to a plan because the change was
+// scheduled at the provider.
 func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, known Subscription) (*scheduledChange, error) {
 	r := remote.Scheduled
 	if r == nil {
@@ -360,9 +362,9 @@ func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, k
 	return c, nil
 }
 
-// schedulerOf returns the caller who requested the scheduled change that is being read: the caller of
-// the operation that sets it, otherwise the stored one. If the stored state does not have a scheduled
-// change, an operation without effect had released it, and it was restored.
+// schedulerOf returns the caller who requested the scheduled change that is being read: the caller
+// of the operation that sets it, otherwise the stored one. If the stored state does not contain the
+// scheduled change, an operation without effect had released the change, and it was restored.
 func (s *Service) schedulerOf(ctx context.Context, known Subscription) (*authz.Origin, error) {
 	op, state, err := s.store.lastRequestedOperation(ctx, known)
 	switch {

@@ -14,8 +14,8 @@ type pricePatch struct {
 	custom *int64 // nil returns to the list price
 }
 
-// schedulePrice schedules another price of the same plan for the end of the period. It takes a
-// scheduled change back if the price is the present one.
+// schedulePrice schedules another price of the same plan for the end of the period. If the price is
+// the current one, it removes the scheduled change.
 func (s *Service) schedulePrice(ctx context.Context, tenantID, id uuid.UUID, p pricePatch) (Subscription, error) {
 	return s.schedule(ctx, request{
 		load: func(ctx context.Context) (Subscription, error) { return s.loadPriced(ctx, tenantID, id) },

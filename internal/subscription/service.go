@@ -111,8 +111,8 @@ func (s *Service) ByPSPID(ctx context.Context, id string) (Subscription, error) 
 	return s.store.byPSPID(ctx, id)
 }
 
-// ListAll lists all subscriptions of a tenant in batches, newest first. It includes those that are
-// over.
+// ListAll lists all subscriptions of a tenant in batches, newest first. It includes ended
+// subscriptions.
 func (s *Service) ListAll(tenantID uuid.UUID) page.NextPart[Subscription] {
 	return page.ReadAfter(listStart, func(ctx context.Context, last Subscription, most int) ([]Subscription, error) {
 		return s.store.listAfter(ctx, tenantID, last, most)

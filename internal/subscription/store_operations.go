@@ -67,8 +67,8 @@ func toOperation(row subscriptionsql.PSPOperation, sub Subscription) (operation,
 	return op, sqldb.Wrap(json.Unmarshal(row.Request, &op.instruction), "read instruction of operation")
 }
 
-// lastChange returns the user who requested the last recorded operation of a kind, and the departures
-// that the change accounted for. Both are zero if there was none.
+// lastChange returns the last recorded operation of a kind: the user who requested it, and the
+// number of departures that it accounted for. Both are zero if no operation is recorded.
 func (s store) lastChange(ctx context.Context, sub Subscription, kind string) (by authz.Origin, departures int64, err error) {
 	row, err := s.q(ctx).LastChange(ctx, subscriptionsql.LastChangeParams{TenantID: sub.TenantID, SubscriptionID: sub.ID, Kind: kind})
 	if err != nil {
@@ -162,7 +162,7 @@ func (s store) storedItems(ctx context.Context, sub Subscription) ([]string, err
 	return ids, sqldb.Wrap(err, "list stored items")
 }
 
-// deleteItems deletes recorded items, except those of an operation that is in progress.
+// deleteItems deletes recorded items, except the items of an operation in progress.
 func (s store) deleteItems(ctx context.Context, sub Subscription, ids []string) error {
 	for _, id := range ids {
 		err := s.q(ctx).DeleteItem(ctx, subscriptionsql.DeleteItemParams{TenantID: sub.TenantID, SubscriptionID: sub.ID, PSPItemID: id})
@@ -187,8 +187,9 @@ func (s store) upsertPreview(ctx context.Context, m move, requested int64, p pre
 	return sqldb.Wrap(err, "store preview")
 }
 
-// lastPreview returns the amounts of the caller's last preview of a change and the time that they are
-// calculated from. It returns errNoPreview if there is none or it has expired.
+// lastPreview returns the amounts of the caller's last preview of a change, and the time from which
+// the amounts are calculated. It returns errNoPreview if the caller has no preview or if the
+// preview has expired.
 func (s store) lastPreview(ctx context.Context, m move, requested int64, now time.Time) (preview, error) {
 	row, err := s.q(ctx).LastPreview(ctx, subscriptionsql.LastPreviewParams{
 		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Quantity: m.quantity, Discount: m.discountKey(), Actor: authz.OriginOf(ctx).Actor(), Now: now,

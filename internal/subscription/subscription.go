@@ -128,8 +128,8 @@ type UnpaidInvoice struct {
 // Discount is the discount of a subscription.
 type Discount struct {
 	ID uuid.UUID
-	// PSPID is the provider's discount. It is empty while a discount with the duration once is yet
-	// to be applied again, because the invoice of a trial has used it up.
+	// PSPID is the provider's discount. It is empty if the invoice of a trial has used up a discount
+	// with the duration once, until the discount is applied again.
 	PSPID  string
 	EndsAt *time.Time
 }
@@ -146,9 +146,9 @@ func (s Subscription) liveDiscount() *Discount {
 	return s.Discount
 }
 
-// tookEffect returns when a state that was just read from the provider took effect. The changes that
-// come with time have their exact date: the end of a subscription or a trial, and a scheduled
-// change. Every other change is made or read at once and counts from now.
+// tookEffect returns when a state that was just read from the provider took effect. The ends of
+// subscriptions and trials, and scheduled changes, have their exact date. Every other change counts
+// from now.
 func (s Subscription) tookEffect(known Subscription, endedAt *time.Time, now time.Time) time.Time {
 	at := now
 	switch {

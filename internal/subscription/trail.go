@@ -133,8 +133,8 @@ func (op operation) isPendingIn(after Subscription) bool {
 // isSeatsOnly reports whether a change keeps the plan and changes the number of seats.
 func (op operation) isSeatsOnly() bool { return op.Kind == opChange && op.before.PlanID == op.PlanID }
 
-// recordPendingEnd records the end of a pending change: it was made, on behalf of the user who
-// requested it, or it lapsed. If an operation ended it, only that operation is recorded.
+// recordPendingEnd records how a pending change ended: it was made, on behalf of the user who
+// requested it, or it lapsed. If an operation ended the change, only the operation is recorded.
 func (s *Service) recordPendingEnd(ctx context.Context, before, after Subscription, lapsed bool) error {
 	switch pending := before.Pending; {
 	case pending == nil || after.Pending != nil:

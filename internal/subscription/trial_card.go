@@ -142,8 +142,8 @@ func (s *Service) mailFirstPayment(ctx context.Context, bought checkout, sub Sub
 	})
 }
 
-// mailChangeWaits mails the owner the page on which the payment of a change is confirmed that the
-// platform has made.
+// mailChangeWaits mails the owner a link to the page that confirms the payment of a change made by
+// the platform.
 func (s *Service) mailChangeWaits(ctx context.Context, sub Subscription) error {
 	if sub.Pending == nil || sub.Action.URL == "" {
 		return nil

@@ -46,7 +46,7 @@ type SubscriptionView struct {
 }
 
 // PendingChangeView is a change that waits for its payment to be confirmed
-// (rules: subscription#changes-that-wait) or that is scheduled for the end of the period.
+// (rules: subscription#pending-changes) or that is scheduled for the end of the period.
 type PendingChangeView struct {
 	Kind          string               `json:"kind" enum:"payment,scheduled"`
 	Plan          PendingPlan          `json:"plan"`

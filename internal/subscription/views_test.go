@@ -27,7 +27,7 @@ func TestSameViews(t *testing.T) {
 		"the same":                    func(*Subscription) {},
 		"the time of the last change": func(s *Subscription) { s.UpdatedAt = now },
 		"the number of states":        func(s *Subscription) { s.SyncVersion++ },
-		"what the provider calls it":  func(s *Subscription) { s.PSPPriceID = "price_2" },
+		"the provider's price ID":     func(s *Subscription) { s.PSPPriceID = "price_2" },
 		"departures":                  func(s *Subscription) { s.Departures = 3 },
 		"the items of usage":          func(s *Subscription) { s.metered = sqldb.JSON(`[1]`) },
 		"former terms":                func(s *Subscription) { s.former = sqldb.JSON(`[1]`) },

@@ -118,9 +118,10 @@ func memberCaller(ctx context.Context, user account.User, t tenant.Tenant, role 
 }
 
 // AcceptAndRegister creates an account for the invited person, makes them a member and logs them
-// in, all or nothing. It rejects the same invitations as Accept, and an email that already has an
-// account (ACCOUNT_ALREADY_EXISTS), whose owner can log in and accept instead. The account gets no
-// tenant of its own. The email counts as verified, because the mail with the token was read.
+// in, all or nothing. It rejects the same invitations as Accept. It also rejects an email that
+// already has an account (ACCOUNT_ALREADY_EXISTS): the user can log in and accept the invitation.
+// No tenant is created for the account. The email counts as verified, because the mail with the
+// token was read.
 func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (JoinResult, account.User, account.Tokens, error) {
 	var joined JoinResult
 	// Check before the password is hashed, which is slow, and again under the tenant's lock.
@@ -144,7 +145,7 @@ func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account
 
 // registrable rejects an invitation with which the email cannot register. It looks up the account
 // before it reads the invitation. So if another request has just registered with this invitation,
-// the invitation is already seen as accepted, which is the error that takes precedence.
+// the returned error is that the invitation was accepted.
 func (s *Service) registrable(ctx context.Context, token, email string) error {
 	normal, malformed := mail.NormalizeAddress(email)
 	exists := false

@@ -11,8 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// What platform admins can do with the team of any tenant. They have every permission that a role
-// can hold. Otherwise the same rules apply as for members (rules: team#platform-administrators).
+// The handlers for platform admins, who can manage the team of any tenant. They have every
+// permission that a role can hold. Otherwise the same rules apply as for members (rules:
+// team#platform-administrators).
 
 // AdminTenantExists rejects a path whose tenant does not exist, before anything else is checked.
 func (h *HTTP) AdminTenantExists(ctx context.Context, param func(string) string) error {

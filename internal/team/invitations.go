@@ -20,8 +20,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Invitations lists a tenant's invitations in batches, newest first. With pendingOnly, it omits
-// invitations that can no longer be accepted when the list begins. The order is stable, because the
+// Invitations lists a tenant's invitations in batches, newest first. With pendingOnly, it lists
+// only invitations that can be accepted at the start of the list. The order is stable, because the
 // creation time does not change.
 func (s *Service) Invitations(tenantID uuid.UUID, pendingOnly bool) page.NextPart[Invitation] {
 	now, read := s.deps.Clock.Now(), s.store.invitationsAfter
@@ -200,8 +200,8 @@ func (s *Service) Revoke(ctx context.Context, by Actor, tenantID, id uuid.UUID) 
 }
 
 // Resend mails an invitation again. A new token replaces the old one and is valid for as many days
-// as before. An expired invitation is checked like a new one, because it has given up its seat. An
-// invitation that was accepted or revoked is rejected (410).
+// as before. An expired invitation is checked like a new one, because its seat has been released.
+// An invitation that was accepted or revoked is rejected (410).
 //
 // The role may have gained permissions since the invitation was created, so the actor must be able
 // to invite to it now (403). As for a new invitation, too many mails to the address are rejected

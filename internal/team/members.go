@@ -18,11 +18,11 @@ import (
 // Members lists a tenant's members in batches: the owner, the admins, members with a custom role,
 // then the others. Each group is ordered by name.
 //
-// No index has this order. So if the list is longer than one batch, the order is read first and
-// only the IDs stay in memory. Invariant: a member who is in the tenant from the first batch to the
-// last is listed once, at the position from the beginning, with the role and name at the time when
-// their batch is read. Members who leave meanwhile may be missing, and members who join are not
-// listed.
+// No index has this order. If the list is longer than one batch, the order is therefore read first,
+// and only the IDs stay in memory. Invariant: a member who is in the tenant from the first batch to
+// the last is listed once. The position is determined by the role and name when the list begins;
+// the listed role and name are read with the batch. Members who leave meanwhile may be missing, and
+// members who join are not listed.
 func (s *Service) Members(tenantID uuid.UUID) page.NextPart[Member] {
 	var order []int64 // the IDs of batches that are not read yet
 	begun := false

@@ -70,9 +70,9 @@ type RoleChange struct {
 	Permissions *[]string
 }
 
-// UpdateRole changes a custom role of the tenant. It returns the same errors as CreateRole.
-// Permissions that the role already has can stay even if the actor lacks them, but then the actor
-// cannot remove any (403).
+// UpdateRole changes a custom role of the tenant. It returns the same errors as CreateRole. If the
+// role already has permissions that the actor lacks, these can stay, but then the actor cannot
+// remove any permission from the role (403).
 func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64, c RoleChange) (Role, error) {
 	var role Role
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {

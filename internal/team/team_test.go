@@ -157,7 +157,7 @@ func TestMailsAfter(t *testing.T) {
 		"just before an hour":     {at(own, 0, 10, 20), 59, time.Minute, 0},
 		"an hour after the first": {at(own, 0, 10, 20), 60, 0, 3},
 		"an hour after them all":  {at(own, 0, 10, 20), 80, 0, 1},
-		"beside another tenant":   {append(at(uuid.New(), 0, 1, 2), at(own, 3, 4)...), 5, 0, 6},
+		"next to another tenant":  {append(at(uuid.New(), 0, 1, 2), at(own, 3, 4)...), 5, 0, 6},
 		"the tenth of all":        {at(uuid.New(), 0, 1, 2, 3, 4, 5, 6, 7, 8), 9, 0, 10},
 		"the eleventh of all":     {at(uuid.New(), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9), 10, 50 * time.Minute, 0},
 		"more than there may be":  {at(own, 0, 10, 20, 30), 40, 30 * time.Minute, 0},
@@ -171,7 +171,7 @@ func TestMailsAfter(t *testing.T) {
 }
 
 // ASCII names, which are the most common, get the same key as with case folding.
-func TestKeysOfASCIIAreThoseOfFolding(t *testing.T) {
+func TestASCIIKeysEqualFoldedKeys(t *testing.T) {
 	t.Parallel()
 	for c := range byte(0x80) {
 		if name := "a" + string(rune(c)) + "B"; nameKey(name) != collapseSpaces(foldedKey(name)) {

@@ -26,7 +26,7 @@ type AdminEntry struct {
 	MemberCount int64
 	// Subscription is nil for a tenant whose subscriptions have all ended.
 	Subscription Overview
-	// Roles are those that its members can have: the built-in ones, then its own.
+	// Roles are the roles that its members can have: the built-in roles, then its own.
 	Roles []RoleName
 	// Revenue is the monthly recurring revenue, or nil without a subscription that counts.
 	Revenue        *money.Money
@@ -73,8 +73,8 @@ const (
 		WHERE s.tenant_id = e.tenant_id AND (` + isLive + ` OR (s.created_at, s.id) > (e.created_at, e.id)))`
 )
 
-// hasStatus is the condition of the status filter: a tenant's subscription has one of the statuses,
-// or, if all have ended, the latest one has.
+// hasStatus is the condition of the status filter: the tenant's subscription has one of the
+// statuses. If all subscriptions have ended, the latest one counts.
 func hasStatus(value any, arg func(any) string) string {
 	var places []string
 	either := []string{}
@@ -126,9 +126,9 @@ const withRevenue = `(WITH r AS MATERIALIZED (
 		FROM subscriptions s WHERE s.journaled_active GROUP BY s.tenant_id
 	) SELECT n.*, r.currency AS revenue_currency, r.amount AS revenue FROM tenants n LEFT JOIN r ON r.tenant_id = n.id) t`
 
-// byRevenue are the columns of the sort by monthly recurring revenue: by the amount in the base
-// currency, or without one by the currency and the amount in it. factors hold by currency the factor
-// to the base currency, as decimals; they are nil without a base currency.
+// byRevenue returns the columns of the sort by monthly recurring revenue. With a base currency, it
+// sorts by the amount in the base currency; otherwise by currency and amount. factors are the
+// factors to the base currency, by currency and as decimals; nil without a base currency.
 func byRevenue(factors map[string]string) []page.SortColumn {
 	if len(factors) == 0 {
 		return []page.SortColumn{

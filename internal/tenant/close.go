@@ -36,11 +36,11 @@ func (s *Service) GetLive(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	return requireLive(s.store.get(ctx, id))
 }
 
-// LockLive is Lock for a tenant that is not deleted. Otherwise it returns ErrNotFound. Under the
-// lock it checks the caller's permissions again. All permanent changes use it: to members,
-// invitations, roles, API keys and webhook endpoints. If two admins remove each other concurrently,
-// the second one fails here, because they are no longer a member. The payment provider's state is
-// stored under Lock, also for deleted tenants.
+// LockLive is Lock for a tenant that is not deleted. For a deleted tenant, it returns ErrNotFound.
+// Under the lock, it checks the caller's permissions again. All permanent changes of members,
+// invitations, roles, API keys and webhook endpoints use it. If two admins remove each other
+// concurrently, the second one fails here, because they are no longer a member. The payment
+// provider's state is stored under Lock, also for deleted tenants.
 func (s *Service) LockLive(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	t, err := requireLive(s.Lock(ctx, id))
 	if err == nil {
@@ -164,8 +164,8 @@ func (s *Service) Restore(ctx context.Context, id uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		// A user who is deleting their account concurrently is either gone before the next
-		// statement, or deletes it afterwards.
+		// A user who deletes the account concurrently is either gone before the next statement, or
+		// deletes the account afterwards.
 		if err := s.deps.Accounts.LockAll(ctx, former); err != nil {
 			return err
 		}
@@ -251,9 +251,9 @@ func (s *Service) purge(ctx context.Context, id uuid.UUID) error {
 }
 
 // CloseOwnedTenant deletes the tenant of a user who is deleting their account, if the user owns it
-// and is its only member, in the transaction of ctx. It returns the tenant that the user is or was
-// in, Nil if none, and whether they owned it. It rejects a tenant that has other members or a
-// subscription that has not ended (OWNS_TENANT). It locks the tenant.
+// and is its only member, in the transaction of ctx. It returns the user's tenant, or Nil, and
+// whether the user owned it. It rejects a tenant that has other members or a subscription that has
+// not ended (OWNS_TENANT). It locks the tenant.
 func (s *Service) CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error) {
 	if err := s.LockTenantOf(ctx, userID); err != nil {
 		return uuid.Nil, false, err

@@ -20,10 +20,10 @@ func (s *Service) LockTenantOf(ctx context.Context, userID int64) error {
 }
 
 // RemoveUnverifiedOwner removes a user from a tenant that another person created with the user's
-// email, in the transaction of ctx, which must hold the tenant's lock. A tenant that was ever paid
-// for stays with the user, because its founder did not squat on the email. So does a tenant whose
-// owner the platform chose, and a tenant with other members, which would otherwise have no owner
-// (rules: account#unproved-emails).
+// email, in the transaction of ctx, which must hold the tenant's lock. The user stays in a tenant
+// that has ever paid, because its founder did not squat on the email. The user also stays in a
+// tenant whose owner the platform chose, and in a tenant with other members, which would otherwise
+// be without an owner (rules: account#unproved-emails).
 //
 // Invariant: a tenant with members has exactly one owner.
 func (s *Service) RemoveUnverifiedOwner(ctx context.Context, userID int64) error {

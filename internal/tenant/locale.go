@@ -10,8 +10,8 @@ import (
 )
 
 // LocaleFor returns the language of mail about a tenant (rules: mail#language): the "locale" in the
-// tenant's settings, or else the reader's own language, which is nil if they have not chosen one,
-// or else otherwise.
+// tenant's settings, or else the language that the reader has chosen, or else otherwise. own is the
+// reader's language, or nil.
 func (t Tenant) LocaleFor(own *string, otherwise string) string {
 	var settings struct {
 		Locale string `json:"locale"`

@@ -175,9 +175,10 @@ func (s *Service) checkAdminUpdate(ctx context.Context, id uuid.UUID, c adminCha
 	return fault.Join(broken, s.checkExternalID(ctx, t), s.checkNewOwner(ctx, c.Owner))
 }
 
-// adminUpdate changes a tenant under its lock. It returns ErrNotFound if the tenant does not exist, a
-// validation error for an external ID that is in use or for an owner of a tenant that has one, and
-// ErrInAnotherTenant for an owner who belongs to another tenant.
+// adminUpdate changes a tenant under its lock. It returns ErrNotFound if the tenant does not exist.
+// It returns a validation error if the external ID is in use, or if an owner is given for a tenant
+// that already has an owner. It returns ErrInAnotherTenant if the given owner belongs to another
+// tenant.
 func (s *Service) adminUpdate(ctx context.Context, id uuid.UUID, c adminChange) error {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.LockLive(ctx, id)

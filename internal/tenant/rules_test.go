@@ -76,7 +76,7 @@ func TestEqualBillingDetails(t *testing.T) {
 		*field(&without) = nil
 		*field(&empty) = new("")
 		if !full.equal(same) {
-			t.Errorf("%s: an equal text at another place is another text", name)
+			t.Errorf("%s: equal texts at different addresses differ", name)
 		}
 		if full.equal(other) || other.equal(full) || full.equal(without) || without.equal(full) {
 			t.Errorf("%s: a change is not seen", name)
@@ -113,10 +113,10 @@ func TestPermissionsOf(t *testing.T) {
 		role   string
 		want   []string
 	}{
-		"a member has those of their role":         {clerk, "clerk", []string{authz.TeamInvite}},
-		"the caller's tenant wins over the name":   {clerk, BuiltInOwner, []string{authz.TeamInvite}},
-		"who has just made a tenant has all":       {&authz.Caller{}, BuiltInOwner, authz.TenantPermissions()},
-		"who has no tenant and is no owner has no": {&authz.Caller{}, "admin", nil},
+		"a member has the permissions of their role": {clerk, "clerk", []string{authz.TeamInvite}},
+		"the caller's tenant wins over the name":     {clerk, BuiltInOwner, []string{authz.TeamInvite}},
+		"the creator of a tenant has all":            {&authz.Caller{}, BuiltInOwner, authz.TenantPermissions()},
+		"a user without a tenant lacks all":          {&authz.Caller{}, "admin", nil},
 	} {
 		if got := permissionsOf(tt.caller, tt.role); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
@@ -124,7 +124,7 @@ func TestPermissionsOf(t *testing.T) {
 	}
 }
 
-func TestBillingEmailOfItsOwn(t *testing.T) {
+func TestSeparateBillingEmail(t *testing.T) {
 	t.Parallel()
 	tenant := Tenant{Billing: BillingDetails{BillingEmail: new("bills@example.com")}}
 	got, err := (&Service{}).BillingEmail(t.Context(), tenant)

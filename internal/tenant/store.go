@@ -32,8 +32,8 @@ func toTenant(row tenantsql.Tenant) Tenant {
 	}
 }
 
-// insert reports whether the tenant was inserted. It returns false if the slug is taken, and fails if
-// the external ID is (sqldb.IsUnique).
+// insert reports whether the tenant was inserted. It returns false if the slug is taken, and an
+// error if the external ID is taken (sqldb.IsUnique).
 func (s store) insert(ctx context.Context, t Tenant) (bool, error) {
 	b := t.Billing
 	_, err := s.q(ctx).InsertTenant(ctx, tenantsql.InsertTenantParams{

@@ -107,9 +107,9 @@ func vatAuditFields(t Tenant) map[string]any {
 }
 
 // ReverseCharge reports whether the tenant owes the tax on sales of a seller in the given country
-// and at the given time. This is so if the tenant is in another member state of the union and the
-// registry has confirmed its VAT number. If the registry is unavailable, a confirmation counts for
-// vatGrace.
+// and at the given time. It does if the tenant is in another member state of the EU and the
+// registry has confirmed its VAT number. If the registry is unavailable, a confirmation is valid
+// for vatGrace.
 func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 	country := text(t.Billing.Country)
 	if !vat.IsInEU(seller) || !vat.IsInEU(country) || seller == country {

@@ -74,7 +74,7 @@ func TestEntries(t *testing.T) {
 		log := s.Call("GET", ada.Path("/audit-logs?per_page=1"), ada.Token, nil).Want(200)
 		for _, key := range []string{"before", "after", "resource", "resource_id"} {
 			if diff := cmp.Diff(log.At("data.0."+key), facts[key]); diff != "" || facts[key] == nil {
-				t.Errorf("%s is not that of the trail: %s", key, diff)
+				t.Errorf("%s differs from the audit log: %s", key, diff)
 			}
 		}
 		if got["at"] != log.At("data.0.created_at") || got["id"] != "audit-"+apptest.IDText(log.At("data.0.id").(float64)) {
@@ -108,7 +108,7 @@ func TestEntries(t *testing.T) {
 }
 
 // Entries name API keys, but not users who were deleted.
-func TestNamesOfKeysAndOfWhoIsGone(t *testing.T) {
+func TestNamesOfKeysAndDeletedUsers(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -181,7 +181,7 @@ func TestPagesWhileEntriesAreAdded(t *testing.T) {
 		}
 		all.WantAt("meta", apptest.Object{"next_cursor": nil, "per_page": 25.0})
 		if got := types(s.Call("GET", ada.Path("/timeline?kind=changes&per_page=2"), ada.Token, nil).Want(200)); !slices.Equal(got, want[:2]) {
-			t.Errorf("changes alone: %v", got)
+			t.Errorf("only changes: %v", got)
 		}
 		for _, kind := range []string{"payments", "usage", "webhooks"} {
 			for who, path := range map[string]string{ada.Token: ada.Path("/timeline"), admin: "/api/v1/admin/activity"} {
@@ -228,7 +228,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // Access requires the right permission, and a cursor never opens the timeline of another tenant.
-func TestWhoReadsATimeLine(t *testing.T) {
+func TestTimelinePermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)

@@ -34,11 +34,12 @@ type KeysDeps struct {
 	Audit   *audit.Log
 }
 
-// Keys manages the keys that sign tokens (ES256). The first use creates them, so a new installation
-// contains no secret.
+// Keys manages the keys that sign tokens (ES256). The first use creates the keys, so a new
+// installation does not contain them.
 //
-// Invariant: once keys exist, exactly two are not retired. The one with the lower number signs, the
-// other one is next. It was public since it was created, so verifiers know it before it signs.
+// Invariant: once keys exist, exactly two keys are not retired. The key with the lower number
+// signs. The other key is the next one; it is public from its creation, so verifiers know it before
+// it signs.
 type Keys struct {
 	deps  KeysDeps
 	store store
@@ -135,11 +136,11 @@ func (k *Keys) rotate(ctx context.Context, isDue func(current key) bool) (id str
 }
 
 // load returns the keys of the key set: retired keys whose tokens can still be valid, the key that
-// signs, and the next one. At the first use it creates two keys. It reads the database
-// each time, so all processes follow a rotation at once.
+// signs, and the next one. At the first use it creates two keys. It reads the database each time,
+// so that a rotation applies to all processes immediately.
 //
-// Invariant: concurrent first uses create one pair. All of them insert the numbers 1 and 2, and the
-// insert that comes second waits for the first one and then does nothing.
+// Invariant: concurrent first uses create one pair. All of them insert the numbers 1 and 2. The
+// second insert waits for the first one and then does nothing.
 func (k *Keys) load(ctx context.Context) ([]key, error) {
 	after := k.deps.Clock.Now().Add(-publishFormer)
 	keys, err := k.store.keys(ctx, after)

@@ -120,10 +120,11 @@ func methods(caller *authz.Caller) []string {
 	return list
 }
 
-// lifetime returns the lifetime of a token for the caller. A token of an impersonation ends with it.
+// lifetime returns the lifetime of a token for the caller. A token of an impersonation ends with
+// the impersonation.
 //
-// Verifiers compare the times in a token with their own clocks, so those are the machine's. The
-// sandbox can move the service's clock, which determines the end of an impersonation.
+// Verifiers compare the times in a token with their own clocks, so the times are from the machine's
+// clock. The end of an impersonation is a time of the service's clock, which the sandbox can move.
 func (s *Service) lifetime(caller *authz.Caller) time.Duration {
 	if caller.Impersonator == nil {
 		return lifetime

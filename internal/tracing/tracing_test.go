@@ -37,7 +37,7 @@ func TestNoTracer(t *testing.T) {
 	endJob("done")
 	for _, one := range []context.Context{request, query, call, job} {
 		if tracing.ID(one) != "" || tracing.Origin(one) != "" {
-			t.Error("there is a trace")
+			t.Error("got a trace, want none")
 		}
 	}
 	if err := tracer.Close(ctx); err != nil {

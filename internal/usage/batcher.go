@@ -18,14 +18,14 @@ const (
 	maxQueued = 256 * maxBatch
 	// maxWaiting limits the calls in the queue.
 	maxWaiting = 16 * maxBatch
-	// maxGatherTime is the maximum time that a batch waits for further calls. It waits for two fifths
-	// of the number of calls in the previous two batches, because callers that receive a response
-	// often submit again. Larger batches cost less per call. Without the wait, many batches would
-	// find the queue almost empty, since most callers were in the previous batch.
+	// maxGatherTime is the maximum time that a batch waits for further calls. It waits until it has
+	// two fifths of the calls of the previous two batches, because callers that receive a response
+	// often submit again. Larger batches cost less per call. Without the wait, many batches would find
+	// the queue almost empty, since most callers were in the previous batch.
 	maxGatherTime = 500 * time.Microsecond
-	// maxBatchWait is how long a batch waits for the previous one. Batches that run one after
-	// another are larger, and most of the cost of a batch does not depend on its size. But a batch
-	// that waits for a lock or a slow disk must not delay all others.
+	// maxBatchWait is how long a batch waits for the previous one. Batches that run one after another
+	// are larger, and most of the cost of a batch does not depend on its size. But a batch that waits
+	// for a lock or a slow disk must not delay the next batches.
 	maxBatchWait = 10 * time.Millisecond
 )
 
@@ -294,8 +294,8 @@ func (w *batcher[S, V]) store(ctx context.Context, submissions []S) []V {
 	return verdicts
 }
 
-// oneByOne stores each submission in its own transaction after storing them together failed with
-// cause.
+// oneByOne stores each submission in a separate transaction, after the common transaction failed
+// with cause.
 func (w *batcher[S, V]) oneByOne(ctx context.Context, submissions []S, cause error) []V {
 	if len(submissions) == 1 {
 		return []V{w.failed(ctx, cause)}

@@ -97,7 +97,7 @@ func start(t *testing.T, w *batcher[string, testVerdict]) (stop func()) {
 	return stop
 }
 
-func TestWriterStoresWhatWaitsTogether(t *testing.T) {
+func TestWriterStoresWaitingRequestsTogether(t *testing.T) {
 	t.Parallel()
 	j := &testJournal{}
 	w := newWriter(j, 8, 1)
@@ -148,7 +148,7 @@ func TestWriterBoundsABatch(t *testing.T) {
 	}
 }
 
-func TestWriterFailsABadRequestAlone(t *testing.T) {
+func TestWriterFailsOnlyTheBadRequest(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"bad", "panic"} {
 		t.Run(code, func(t *testing.T) {
@@ -182,11 +182,11 @@ func TestWriterRefusesWhenFull(t *testing.T) {
 	}
 	start(t, w)
 	if o := <-waits; o.err != nil {
-		t.Errorf("the one that waited: %v", o.err)
+		t.Errorf("waiting event: %v", o.err)
 	}
 }
 
-func TestWriterLeavesOutWhoGaveUp(t *testing.T) {
+func TestWriterSkipsCanceledRequests(t *testing.T) {
 	t.Parallel()
 	j := &testJournal{}
 	w := newWriter(j, 8, 1)
@@ -204,7 +204,7 @@ func TestWriterLeavesOutWhoGaveUp(t *testing.T) {
 	}
 }
 
-func TestWriterFinishesWhatWaitsWhenStopped(t *testing.T) {
+func TestWriterDrainsOnStop(t *testing.T) {
 	t.Parallel()
 	j := &testJournal{entered: make(chan struct{}), resume: make(chan struct{})}
 	w := newWriter(j, 8, 1)
@@ -259,7 +259,7 @@ func TestWriterKeepsASubmissionTogether(t *testing.T) {
 
 // The queue also limits the number of submissions, and accepts new ones once queued ones are
 // stored.
-func TestWriterBoundsWhatWaits(t *testing.T) {
+func TestWriterLimitsItsQueue(t *testing.T) {
 	t.Parallel()
 	w := newWriter(&testJournal{}, 8, 1)
 	full := make([]string, maxQueued)

@@ -37,7 +37,7 @@ func TestOneEventPerKeyUnderConcurrency(t *testing.T) {
 	})
 }
 
-func TestQuotaHoldsUnderConcurrency(t *testing.T) {
+func TestQuotaIsEnforcedUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
@@ -92,7 +92,7 @@ func TestManyStreamsUnderConcurrency(t *testing.T) {
 }
 
 // If the database rejects a batch, only the invalid events fail.
-func TestBadEventFailsAlone(t *testing.T) {
+func TestInvalidEventDoesNotFailOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")

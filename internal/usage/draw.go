@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
-// Grants and reservations are read and changed in the transaction that records usage
-// (rules: usage#grants, usage#reservations). The row of a stream says until when it can have some,
-// so recording without them needs no query.
+// Grants and reservations are read and changed in the transaction that records usage (rules:
+// usage#grants, usage#reservations). The row of a stream contains the latest expiry of its grants
+// and reservations, so recording without them needs no query.
 //
 // Invariant: a stream is locked while its grants and reservations change, so concurrent events draw
 // each unit once.
@@ -143,8 +143,8 @@ func (s *stream) settlePools(out *outcome) {
 	}
 }
 
-// grantsToDraw returns the query that reads the valid grants of streams into them, if there may be
-// some.
+// grantsToDraw returns the query that reads the valid grants into their streams, if there may be
+// any.
 func (s store) grantsToDraw(streams []*stream, now time.Time) []sqldb.Query {
 	with := map[StreamKey]*stream{}
 	var keys []StreamKey
@@ -168,8 +168,8 @@ func (s store) grantsToDraw(streams []*stream, now time.Time) []sqldb.Query {
 	})}
 }
 
-// grantsQuery reads the grants with a rest of one or more streams. The code
-// of the feature is not set.
+// grantsQuery reads the grants of one or more streams that have remaining units. It does not set
+// the code of the feature.
 func (s store) grantsQuery(keys []StreamKey, add func(grant)) sqldb.Query {
 	among, args := s.streamCondition(keys)
 	return sqldb.Query{

@@ -8,11 +8,11 @@ type FormerBilling struct {
 	Until time.Time
 }
 
-// InterruptedWindows returns the interrupted windows whose usage counts at a time, in addition to
-// the period of that time, in chronological order. An interrupted window is the elapsed part of a
-// monthly window that ended early because the billing terms changed. It counts until the end of the
-// original window (rules: usage#interrupted-windows). The parts do not overlap, so no event counts
-// twice.
+// InterruptedWindows returns, in chronological order, the interrupted windows whose usage counts at
+// a time in addition to the period that contains this time. An interrupted window is the elapsed
+// part of a monthly window that ended early because the billing terms changed. It counts until the
+// end of the original window (rules: usage#interrupted-windows). The parts do not overlap, so no
+// event counts twice.
 func (b *Billing) InterruptedWindows(at time.Time) []Period {
 	if b == nil {
 		return nil
@@ -50,8 +50,8 @@ func cutPeriods(periods []Period, end time.Time) []Period {
 	return cut
 }
 
-// formerPeriod is the monthly period of a time by the terms that held then; b is the
-// present terms.
+// formerPeriod is the monthly period that contains a time, by the terms that applied at that time;
+// b is the current terms.
 func (b *Billing) formerPeriod(at time.Time) Period {
 	var since time.Time
 	for i := range b.Former {

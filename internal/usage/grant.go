@@ -24,8 +24,8 @@ const (
 // defaultPriority is the priority of a grant unless an admin sets another.
 const defaultPriority = 50
 
-// grant is a number of units that a tenant can use besides the limit of a meter
-// (rules: usage#grants).
+// grant is a number of units that a tenant can use in addition to the limit of a meter (rules:
+// usage#grants).
 type grant struct {
 	id          uuid.UUID
 	stream      StreamKey
@@ -126,8 +126,8 @@ func (s *Service) SetPurchaseInvoice(ctx context.Context, tenantID uuid.UUID, se
 	})
 }
 
-// VoidPurchase takes back the remaining units of a refunded purchase. It does nothing without a grant of
-// the purchase, so the caller must not grant it afterwards.
+// VoidPurchase voids the remaining units of a refunded purchase. If the purchase has no grant yet,
+// VoidPurchase does nothing, and the caller must not grant the purchase afterwards.
 func (s *Service) VoidPurchase(ctx context.Context, tenantID uuid.UUID, sessionID string) error {
 	return s.changePurchase(ctx, tenantID, sessionID, func(ctx context.Context, g grant) error {
 		return s.store.voidGrant(ctx, tenantID, g.id)
@@ -243,11 +243,11 @@ func recordedGrant(g grant) any {
 // grantsExpiredPerRun is the maximum number of grants per run of ExpireGrants.
 const grantsExpiredPerRun = 500
 
-// ExpireGrants publishes grants that have expired with a rest, and voids the rest. It is a periodic
-// job; a grant expires at its time without it.
+// ExpireGrants publishes expired grants with remaining units, and voids these units. It is a
+// periodic job. A grant ends exactly when it expires, even before the job runs.
 //
-// Invariant: the rest is voided in the transaction that publishes the grant, under the lock of its
-// stream, so each grant is published once.
+// Invariant: the units are voided in the transaction that publishes the grant, under the lock of
+// its stream, so each grant is published once.
 func (s *Service) ExpireGrants(ctx context.Context) error {
 	expired, err := s.store.expiredGrants(ctx, s.clock.Now(), grantsExpiredPerRun)
 	if err != nil {

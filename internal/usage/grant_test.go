@@ -18,7 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// A purchase is granted once, however often and concurrently it is reported.
+// A purchase is granted once, even if it is reported several times and concurrently.
 func TestPurchaseIsGrantedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -72,7 +72,7 @@ func purchase(tenantID uuid.UUID, code, amount string, expiresAt *time.Time) usa
 	}
 }
 
-// give grants units to a tenant in a session of its own.
+// give grants units to a tenant, each time in a new checkout session.
 func give(t *testing.T, w *usagetest.World, tenantID uuid.UUID, code, amount string, expiresAt *time.Time) {
 	t.Helper()
 	p := purchase(tenantID, code, amount, expiresAt)

@@ -43,8 +43,8 @@ type meterSummary struct {
 	UnitLabel        *string       `json:"unit_label"`
 }
 
-// usageSummary lists every active meter. Its period is the monthly one: the billing period or a
-// month of it if it is longer, or the calendar month without a subscription.
+// usageSummary lists every active meter. Its period is the period of a monthly meter: the billing
+// period, or a month of a longer billing period, or the calendar month without a subscription.
 type usageSummary struct {
 	TenantID    uuid.UUID      `json:"tenant_id"`
 	PeriodStart shape.Time     `json:"period_start"`

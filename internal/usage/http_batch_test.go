@@ -18,7 +18,7 @@ import (
 
 // Each event of a batch gets the same status, code and messages as it would alone, even if they
 // depend on earlier events of the batch.
-func TestBatchAnswersAsAlone(t *testing.T) {
+func TestBatchResponsesEqualSingleResponses(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s, tenantID := newRecordSite(t, db)
@@ -53,7 +53,7 @@ func TestBatchAnswersAsAlone(t *testing.T) {
 	})
 }
 
-func TestBatchRefusedAsAWhole(t *testing.T) {
+func TestBatchIsRejectedAsAWhole(t *testing.T) {
 	t.Parallel()
 	s, tenantID := newRecordSite(t, dbtest.New(t, sqldb.SQLite))
 	events := func(n int) string {
@@ -88,7 +88,7 @@ func TestBatchRefusedAsAWhole(t *testing.T) {
 }
 
 // Items that are not event objects are rejected individually.
-func TestBatchOfWhatIsNoEvent(t *testing.T) {
+func TestBatchOfInvalidEvents(t *testing.T) {
 	t.Parallel()
 	s, tenantID := newRecordSite(t, dbtest.New(t, sqldb.SQLite))
 	status, body := s.ask(t, tenantID, http.MethodPost, "/batch",

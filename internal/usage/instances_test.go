@@ -65,7 +65,7 @@ func TestInstancesKeepTheQuotaTogether(t *testing.T) {
 
 // A recording whose caller gives up is stored together with its count or not at all. Retrying with
 // the same key shows which.
-func TestGivenUpIsStoredWholeOrNot(t *testing.T) {
+func TestCanceledRecordingIsAtomic(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")

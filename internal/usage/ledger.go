@@ -46,7 +46,7 @@ type verdict struct {
 // decide judges submissions of any tenants in their order and stores the accepted events, all in
 // one transaction; verdicts[i] belongs to submissions[i]. An error means that nothing was stored.
 //
-// A stream is what one tenant records on one meter. Every transaction locks streams in the same
+// A stream is the usage of one tenant on one meter. Every transaction locks streams in the same
 // order, so writers wait for each other without deadlocks. While the locks are held, no other
 // transaction stores an event of these streams, so all data read under the locks stays valid until
 // the commit.

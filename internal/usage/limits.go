@@ -14,10 +14,10 @@ const (
 	limitedByCap  = "cap"
 )
 
-// exceeded returns the limit that an event would exceed, and whose it is. isOver reports whether it
-// exceeds the effective limit, which rejects events only on a hard meter. A cap rejects them on
-// every meter. If the event exceeds both, the lower one counts, and the effective limit if they are
-// equal.
+// exceeded returns the limit that an event would exceed, and whether it is the plan's limit or the
+// tenant's cap. isOver reports whether the event exceeds the effective limit, which rejects events
+// only on a hard meter. A cap rejects events on every meter. If the event exceeds both, exceeded
+// returns the lower one, or the effective limit if they are equal.
 func (b bounds) exceeded(m Meter, isOver bool, level money.Total) (limit int64, by string) {
 	isOverCap := b.cap != nil && level.Exceeds(*b.cap)
 	if b.limit != nil && m.Enforcement == EnforcementHard && isOver && (!isOverCap || *b.limit <= *b.cap) {
@@ -41,9 +41,9 @@ type window struct {
 	isSettlement bool
 }
 
-// cover returns the part of an event that is drawn from grants, and whether the limit and the grants
-// cover all of it. On a hard meter, open reservations take their part first. A settlement can draw
-// the units that other reservations count on.
+// cover returns the part of an event that is drawn from grants, and whether the limit and the
+// grants cover the whole event. On a hard meter, the units of open reservations are not available
+// to other events. A settlement can draw units that other reservations hold.
 func (w window) cover(m Meter, units money.Total, limit *int64) (drawn money.Total, isCovered bool) {
 	p := pool{grants: w.grants, grantsFirst: w.isBilled}
 	if limit != nil {

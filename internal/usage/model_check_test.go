@@ -22,7 +22,7 @@ import (
 // changing subscriptions, limits and meters, while time passes and old events are deleted: every
 // verdict, value and alert matches the model, and every counter equals the aggregate of its period's
 // events, including deleted ones.
-func TestUsageIsThatOfTheModel(t *testing.T) {
+func TestUsageMatchesTheModel(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct {
 		dialect sqldb.Dialect
@@ -45,9 +45,9 @@ func TestUsageIsThatOfTheModel(t *testing.T) {
 	}
 }
 
-// Like TestUsageIsThatOfTheModel, in large batches and without shrinking: a million events on each
+// Like TestUsageMatchesTheModel, in large batches and without shrinking: a million events on each
 // database in the long test mode.
-func TestManyEventsAreThoseOfTheModel(t *testing.T) {
+func TestManyEventsMatchTheModel(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {

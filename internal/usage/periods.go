@@ -54,8 +54,8 @@ const (
 
 // Billing holds the billing terms of a subscription.
 type Billing struct {
-	// ByCalendar is set for the default plan, whose months are calendar months in UTC. It has
-	// former terms alone.
+	// ByCalendar is set for the default plan, whose months are calendar months in UTC. Only Former is
+	// then used.
 	ByCalendar bool
 	// Anchor is the beginning of any billing period; the others follow from it by
 	// the interval.

@@ -46,8 +46,9 @@ func (m Meter) units(quantity money.Quantity) money.Total {
 }
 
 // judge returns the part of an event that is drawn from grants, or the reason why the event must be
-// rejected. w is the window of the event. The new level decides: the new total, count or maximum, or
-// for last_value the quantity itself, even if the event is older than the last one.
+// rejected. w is the window of the event. The new value is compared with the limit: the new total,
+// count or maximum, or for last_value the quantity of the event, even if it is older than the last
+// event.
 func judge(m Meter, w window, quantity money.Quantity, b bounds) (drawn money.Quantity, err error) {
 	level, fits, isOver := money.TotalOf(quantity), true, false
 	switch m.Aggregation {

@@ -81,8 +81,8 @@ func (s *Service) settle(ctx context.Context, tenantID, id uuid.UUID, r Recordin
 	return verdicts[0].event, verdicts[0].err
 }
 
-// release gives the units of a reservation back. It does nothing if the reservation was released, and
-// returns errSettled if it was settled.
+// release makes the units of a reservation available again. It does nothing if the reservation was
+// already released, and returns errSettled if it was settled.
 func (s *Service) release(ctx context.Context, tenantID, id uuid.UUID) error {
 	return s.store.db.Tx(ctx, func(ctx context.Context) error {
 		r, err := s.store.reservation(ctx, tenantID, id)

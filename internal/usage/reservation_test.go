@@ -237,8 +237,8 @@ func fill(t *testing.T, w *usagetest.World, tenantID uuid.UUID, n int) {
 	}
 }
 
-// Of concurrent settlements of one reservation, one is stored. Concurrent reservations and events do
-// not exceed a limit together.
+// Several concurrent settlements of a reservation store one event. Concurrent reservations and
+// events together do not exceed a limit.
 func TestReservationsUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

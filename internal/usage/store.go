@@ -20,7 +20,7 @@ func (s store) q(ctx context.Context) *usagesql.Queries { return usagesql.New(s.
 func (s store) events() eventStore { return newEventStore(s.db) }
 
 // current returns the counter of a period from the stored counters. A period without a stored
-// counter is counted from its events, of which there are usually none.
+// counter is counted from its events; usually there are no events.
 func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, counters map[StreamKey][]*Counter) (Counter, error) {
 	known, recorded := counters[k]
 	if !recorded {

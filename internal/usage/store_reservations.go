@@ -15,7 +15,7 @@ import (
 )
 
 // tenantsToReserve returns the query that locks the tenants that reserve units, so that concurrent
-// reservations on several meters cannot exceed the maximum of a tenant together. Tenants are locked
+// reservations on several meters together cannot exceed the maximum of a tenant. Tenants are locked
 // before streams, in order.
 func (s store) tenantsToReserve(tenants map[uuid.UUID]bool) []sqldb.Query {
 	if len(tenants) == 0 {

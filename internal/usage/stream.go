@@ -23,22 +23,22 @@ type stream struct {
 	streamState
 	entries []*entry // in order of arrival
 	// counters are all counters that an event of the batch can change: the counters of the events'
-	// periods, and those of periods of earlier subscriptions, which a later change can make visible
-	// again.
+	// periods, and the counters of periods of earlier subscriptions, which a later change can make
+	// visible again.
 	counters []*Counter
 	// now is when the stream was read. It decides which grants and reservations are valid.
 	now time.Time
 	// isBilled means that the tenant's plan bills the meter. It is only known with grants.
 	isBilled bool
-	// readsGrants means that the grants were read: the stream may have some. grants are the valid
-	// ones, in the order of use, and remaining is their rest.
+	// readsGrants means that the stream may have grants, so that they were read. grants are the valid
+	// grants, in the order of use, and remaining is the sum of their remaining units.
 	readsGrants bool
 	grants      []*grant
 	remaining   money.Total
 	// hasLaterGrants means that there are grants that start later.
 	hasLaterGrants bool
-	// reserved are the units of the open reservations, and reservations are named by entries,
-	// by idempotency key.
+	// reserved is the number of units of the open reservations. reservations are the reservations that
+	// entries name, by idempotency key.
 	reserved     money.Total
 	reservations map[string]*reservation
 	// canOpen is how many more reservations the tenant can open, shared by its streams.
@@ -107,8 +107,8 @@ func (s *stream) ensureCounter(ctx context.Context, db store, p Period, keep boo
 	return nil
 }
 
-// isExact reports whether the stream must be judged once, with all used keys known, because judging
-// changes its grants and reservations.
+// isExact reports whether the used keys must be known before the stream is judged. Judging changes
+// grants and reservations, so it cannot be repeated.
 func (s *stream) isExact() bool {
 	return len(s.grants) > 0 || s.reservedUntil != nil || s.reserves()
 }

@@ -73,8 +73,9 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 	return Detail{Reading: reading, Events: events}, nil
 }
 
-// summarize reads the tenants' usage on meters in the current period. before can contain a query
-// that finds the meters. The number of queries does not depend on the number of tenants.
+// summarize reads the tenants' usage on meters in the current period. If before contains a query,
+// it runs first and finds the meters. The number of queries does not depend on the number of
+// tenants.
 func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Query) (map[uuid.UUID]cachedSummary, error) {
 	from := sources{
 		now: s.clock.Now(), counters: map[StreamKey][]*Counter{}, states: map[StreamKey]streamState{}, alerts: map[StreamKey][]raisedAlert{},

@@ -58,8 +58,8 @@ type Event struct {
 type Allowance struct {
 	// Billing is nil for a tenant without an active or trialing subscription.
 	Billing *Billing
-	// Limits are the quotas of the subscription's plan by feature code, in whole units. A missing
-	// code is unlimited, as is one whose entitlement is boolean or has no value.
+	// Limits are the quotas of the subscription's plan by feature code, in whole units. A missing code
+	// is unlimited, and so is a code whose entitlement is boolean or lacks a value.
 	Limits map[string]int64
 	// BillsUsage means that the plan bills usage; see planReader.Prices. Usage in a trial is free.
 	BillsUsage, IsTrial bool
@@ -98,8 +98,8 @@ type Reading struct {
 	Current money.Total
 	Limit   *int64 // in whole units; nil if unlimited
 	Cap     *int64 // the tenant's own limit in whole units; nil for none
-	// Granted is the part of Current that was drawn from grants, and GrantsRemaining the rest of the
-	// valid grants.
+	// Granted is the part of Current that was drawn from grants. GrantsRemaining is the number of
+	// remaining units of the valid grants.
 	Granted, GrantsRemaining money.Total
 	Reserved                 money.Total      // by open reservations; not part of Current
 	Rejected                 int64            // events that the limit or the cap rejected in the period

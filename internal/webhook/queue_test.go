@@ -106,7 +106,7 @@ func TestClaims(t *testing.T) {
 		for i, all := range [][]outcome{{late}, done, {late}} {
 			recorded, err := q.recordOutcomes(t.Context(), all)
 			if want := []int{0, len(done), 0}[i]; err != nil || len(recorded) != want {
-				t.Fatalf("%d are recorded, not %d: %v", len(recorded), want, err)
+				t.Fatalf("%d are recorded, want %d: %v", len(recorded), want, err)
 			}
 		}
 		for _, one := range second {
@@ -180,7 +180,7 @@ func TestOutboxIsPartOfTheChange(t *testing.T) {
 		}
 		e := hook.Event{Type: hook.InvoicePaid, Data: broken}
 		if err := q.outbox.Add(t.Context(), e); err != nil || asked != 0 {
-			t.Errorf("nobody listens: %v, asked %d times", err, asked)
+			t.Errorf("no endpoint: error %v, payload built %d times", err, asked)
 		}
 		id := q.add(0)
 		change := func() error {
@@ -195,7 +195,7 @@ func TestOutboxIsPartOfTheChange(t *testing.T) {
 			t.Errorf("%v, asked %d times, %d events", err, asked, events())
 		}
 		if now, err := q.get(t.Context(), nil, id); err != nil || !now.Enabled {
-			t.Errorf("the change was made without its event: %+v %v", now, err)
+			t.Errorf("change was stored without its event: %+v %v", now, err)
 		}
 		// A resource that cannot be encoded is not stored either.
 		err := q.outbox.Add(t.Context(), hook.Event{Type: hook.TenantCreated, Data: hook.StaticData(func() {})})

@@ -24,9 +24,9 @@ const (
 
 // secrets are the secrets of an endpoint, newest first (rules: webhooks#secrets). Signing requires
 // the secret itself, so it cannot be hashed. The secrets are stored in plain text in a column that
-// nothing else reads. No API response contains a secret except the one that creates it, and neither
-// do logs or the audit trail. A person who can read the database can read the contents of all
-// events anyway.
+// nothing else reads. No API response contains a secret, except the response that creates it, and
+// neither do logs or the audit trail. A person who can read the database can read the contents of
+// all events anyway.
 type secrets []secret
 
 type secret struct {

@@ -11,7 +11,7 @@ func TestSignature(t *testing.T) {
 	t.Parallel()
 	got := Signature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
-		t.Errorf("%s, not %s", got, want)
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -32,7 +32,7 @@ func TestRotatedSecrets(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if later := s.rotate(newSecret(), now.Add(rotationGrace+time.Minute)); len(later) != 3 {
-		t.Errorf("what is over is kept: %+v", later)
+		t.Errorf("expired secrets are kept: %+v", later)
 	}
 	for range 20 {
 		s = s.rotate(newSecret(), now.Add(2*time.Hour))

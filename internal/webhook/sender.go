@@ -16,9 +16,9 @@ const (
 	// poll is how often an instance looks for due deliveries, including those stored by other
 	// instances.
 	poll = time.Second
-	// maxFlying limits the concurrent attempts of this instance, and maxOfEndpoint those to one
-	// endpoint. An endpoint that is slow or failing gets only maxOfSlow, so it takes hundreds of
-	// hanging endpoints to delay the others.
+	// maxFlying limits the concurrent attempts of this instance, and maxOfEndpoint the concurrent
+	// attempts to one endpoint. A slow or failing endpoint gets only maxOfSlow attempts, so that other
+	// endpoints are delayed only if hundreds of endpoints hang.
 	maxFlying     = 512
 	maxOfEndpoint = 16
 	maxOfSlow     = 2

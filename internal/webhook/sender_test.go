@@ -47,7 +47,7 @@ func unanswered(attempt int) result {
 	return r
 }
 
-func TestWhichAnswersDeliver(t *testing.T) {
+func TestSuccessfulResponses(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]struct{ isOK, isGone bool }{
 		100: {false, false},
@@ -74,7 +74,7 @@ func TestWhichAnswersDeliver(t *testing.T) {
 		t.Error("no answer is an answer")
 	}
 	if unsent := (result{}); unsent.isOK() || unsent.isGone() {
-		t.Error("what was not sent was answered")
+		t.Error("unsent delivery counts as answered")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestNextAttempt(t *testing.T) {
 		for range 500 {
 			next := unanswered(n).nextAttempt()
 			if next == nil {
-				t.Fatalf("nothing follows attempt %d", n+1)
+				t.Fatalf("no attempt after attempt %d", n+1)
 			}
 			wait := next.Sub(noon)
 			shortest, longest = min(shortest, wait), max(longest, wait)
@@ -95,7 +95,7 @@ func TestNextAttempt(t *testing.T) {
 			t.Errorf("after attempt %d it waits from %s to %s", n+1, shortest, longest)
 		}
 		if longest-shortest < delay/5 {
-			t.Errorf("after attempt %d what failed together returns together: %s to %s", n+1, shortest, longest)
+			t.Errorf("after attempt %d, deliveries that failed together are retried together: %s to %s", n+1, shortest, longest)
 		}
 	}
 	for name, r := range map[string]result{
@@ -104,7 +104,7 @@ func TestNextAttempt(t *testing.T) {
 		"after a 410":            answered(410, 0),
 	} {
 		if r.nextAttempt() != nil {
-			t.Errorf("%s it is tried again", name)
+			t.Errorf("%s: retried", name)
 		}
 	}
 }
@@ -122,20 +122,20 @@ func TestOutcomes(t *testing.T) {
 		made    int
 		again   bool
 	}{
-		"a success":                      {answered(200, 0), true, delivered, 1, 1, false},
-		"a success at the last attempt":  {answered(200, 9), true, delivered, 10, 1, false},
-		"a success, disabled meanwhile":  {answered(200, 0), false, delivered, 1, 1, false},
-		"a failure":                      {answered(500, 0), true, pending, 1, 1, true},
-		"a failure, disabled meanwhile":  {answered(500, 0), false, failed, 1, 1, false},
-		"no answer":                      {unanswered(3), true, pending, 4, 1, true},
-		"the last failure":               {unanswered(9), true, failed, 10, 1, false},
-		"gone":                           {answered(410, 0), true, failed, 1, 1, false},
-		"the service stops":              {interrupted, true, pending, 2, 0, true},
-		"the service stops, disabled":    {interrupted, false, failed, 2, 0, false},
-		"to one that is disabled":        {unsent, false, failed, 2, 0, false},
-		"a redirect is no success":       {answered(302, 0), true, pending, 1, 1, true},
-		"one of a delivery begun anew":   {answered(200, 0), true, delivered, 1, 1, false},
-		"a failure of the ninth attempt": {answered(503, 8), true, pending, 9, 1, true},
+		"a success":                       {answered(200, 0), true, delivered, 1, 1, false},
+		"a success at the last attempt":   {answered(200, 9), true, delivered, 10, 1, false},
+		"a success, disabled meanwhile":   {answered(200, 0), false, delivered, 1, 1, false},
+		"a failure":                       {answered(500, 0), true, pending, 1, 1, true},
+		"a failure, disabled meanwhile":   {answered(500, 0), false, failed, 1, 1, false},
+		"no answer":                       {unanswered(3), true, pending, 4, 1, true},
+		"the last failure":                {unanswered(9), true, failed, 10, 1, false},
+		"gone":                            {answered(410, 0), true, failed, 1, 1, false},
+		"the service stops":               {interrupted, true, pending, 2, 0, true},
+		"the service stops, disabled":     {interrupted, false, failed, 2, 0, false},
+		"to a disabled endpoint":          {unsent, false, failed, 2, 0, false},
+		"a redirect is not a success":     {answered(302, 0), true, pending, 1, 1, true},
+		"first attempt of a new delivery": {answered(200, 0), true, delivered, 1, 1, false},
+		"a failure of the ninth attempt":  {answered(503, 8), true, pending, 9, 1, true},
 	} {
 		o := outcomeOf(tt.r, tt.enabled)
 		if o.status != tt.status || o.attempt != tt.attempt || len(o.attempts) != tt.made || (o.nextAttempt != nil) != tt.again {
@@ -217,10 +217,10 @@ func TestKindsOfErrors(t *testing.T) {
 	} {
 		for _, err := range causes {
 			if got := kindOf(err); got != want {
-				t.Errorf("%v is %s, not %s", err, got, want)
+				t.Errorf("%v is %s, want %s", err, got, want)
 			}
 			if got := kindOf(wrapped(err)); got != want {
-				t.Errorf("%v, wrapped, is %s, not %s", err, got, want)
+				t.Errorf("%v, wrapped, is %s, want %s", err, got, want)
 			}
 		}
 	}
@@ -276,12 +276,12 @@ func TestShares(t *testing.T) {
 		sum += r.room
 	}
 	if sum != 5 {
-		t.Errorf("room for %d where there is room for 5", sum)
+		t.Errorf("%d attempts allowed, want 5", sum)
 	}
 }
 
-// All endpoints of a tenant on one host share a limit. Other tenants and hosts have limits of their
-// own.
+// All endpoints of a tenant on one host share a limit. Other tenants and hosts have separate
+// limits.
 func TestAttemptsToOneHost(t *testing.T) {
 	t.Parallel()
 	d := bare()
@@ -301,7 +301,7 @@ func TestAttemptsToOneHost(t *testing.T) {
 	r.destination = "a x.test"
 	d.finishAttempt(ids[0], r)
 	if d.toHost["a x.test"] != maxOfHost-1 {
-		t.Errorf("%d after an attempt has ended", d.toHost["a x.test"])
+		t.Errorf("%d attempts allowed after one has ended", d.toHost["a x.test"])
 	}
 }
 
@@ -324,7 +324,7 @@ func TestSlowAnswers(t *testing.T) {
 }
 
 // Production accepts only https. The sandbox also accepts local addresses.
-func TestWhichURLs(t *testing.T) {
+func TestEndpointURLs(t *testing.T) {
 	t.Parallel()
 	production := &Service{}
 	sandbox := &Service{deps: Deps{Reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}}
@@ -372,12 +372,12 @@ func TestChosenTypes(t *testing.T) {
 		"one":                  {[]string{"invoice.paid"}, []string{"invoice.paid"}},
 		"twice":                {[]string{"invoice.paid", "tenant.created", "invoice.paid"}, []string{"invoice.paid", "tenant.created"}},
 		"all":                  {[]string{"*"}, []string{"*"}},
-		"all beside another":   {[]string{"invoice.paid", "*"}, []string{"*"}},
+		"all next to another":  {[]string{"invoice.paid", "*"}, []string{"*"}},
 		"unknown":              {[]string{"invoice.paid", "invoice.*"}, nil},
 		"of another case":      {[]string{"Invoice.paid"}, nil},
 		"with blanks":          {[]string{" invoice.paid"}, nil},
 		"an empty one":         {[]string{""}, nil},
-		"unknown beside all":   {[]string{"*", "x"}, nil},
+		"unknown next to all":  {[]string{"*", "x"}, nil},
 		"the one for tests":    {[]string{"webhook.test"}, []string{"webhook.test"}},
 		"in the order that is": {[]string{"tenant.updated", "api_key.created"}, []string{"tenant.updated", "api_key.created"}},
 	} {

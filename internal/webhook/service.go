@@ -301,7 +301,7 @@ func (s *Service) EndLeases(ctx context.Context) error { return s.store.endLease
 func (s *Service) Wake() { s.sender.wakeAll() }
 
 // Secrets returns the secrets that currently sign for the endpoints with a matching URL. Only the
-// sandbox's receiver uses it, which cannot get the secrets any other way.
+// sandbox's receiver uses it, because it cannot get the secrets in another way.
 func (s *Service) Secrets(ctx context.Context, matches func(url string) bool) ([]string, error) {
 	all, err := s.store.listAll(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ func TestAdjustable(t *testing.T) {
 	var told []time.Time
 	c.OnAdvance(func(now time.Time) {
 		if c.Now() != now { // a listener may call Now
-			t.Errorf("told %v at %v", now, c.Now())
+			t.Errorf("listener got %v, but Now is %v", now, c.Now())
 		}
 		told = append(told, now)
 	})
@@ -25,14 +25,14 @@ func TestAdjustable(t *testing.T) {
 	}
 	base.Set(base.Now().Add(time.Minute))
 	if got := c.Now(); got != base.Now().Add(721*time.Hour) {
-		t.Errorf("it stands still: %v", got)
+		t.Errorf("clock stands still: %v", got)
 	}
 	before := c.Now()
 	if got := c.Advance(-time.Hour); got != before || c.Offset() != 721*time.Hour {
 		t.Errorf("it went back to %v", got)
 	}
 	if len(told) != 2 || told[0] != base.Now().Add(721*time.Hour-time.Minute) || told[1] != before {
-		t.Errorf("told %v", told)
+		t.Errorf("listener got %v", told)
 	}
 }
 

@@ -99,10 +99,10 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%d is refused: %s", status, got.Body)
 		}
 		if got := ask(t, r, "POST", "/sandbox/hooks/in/a", "<script>"); got.Code != status {
-			t.Errorf("it answers %d, not %d", got.Code, status)
+			t.Errorf("status = %d, want %d", got.Code, status)
 		}
 		if got := ask(t, r, "POST", "/sandbox/hooks/in/b", "{}"); got.Code != http.StatusOK {
-			t.Errorf("another answers %d", got.Code)
+			t.Errorf("another endpoint returns %d", got.Code)
 		}
 	}
 	ask(t, r, "POST", "/sandbox/hooks/in/a/answer", `{"status": 307}`)
@@ -115,6 +115,6 @@ func TestAnswers(t *testing.T) {
 	}
 	r.Secrets = func(context.Context, string) ([]string, error) { return nil, errors.New("down") }
 	if got := ask(t, r, "POST", "/sandbox/hooks/in/b", "{}"); got.Code != http.StatusInternalServerError {
-		t.Errorf("without secrets it answers %d", got.Code)
+		t.Errorf("without secrets: status %d", got.Code)
 	}
 }

@@ -106,7 +106,7 @@ func (r *rig) code() string {
 	to, err := url.Parse(r.do("POST", "/authorize", form).Header().Get("Location"))
 	if err != nil || to.Query().Get("state") != `s"<&` || to.Query().Get("iss") != r.idp.Issuer() || to.Query().Get("code") == "" ||
 		!strings.HasPrefix(to.String(), callback+"?") {
-		r.t.Fatalf("the form leads to %v, %v", to, err)
+		r.t.Fatalf("form redirects to %v, %v", to, err)
 	}
 	return to.Query().Get("code")
 }
@@ -182,7 +182,7 @@ func TestALoginEndsInTokens(t *testing.T) {
 	}
 	_, again := r.token(exchange(r.code()))
 	if token2, err := r.verify(again.IDToken); err != nil || token2.Subject != token.Subject {
-		t.Errorf("the same email is somebody else: %v", err)
+		t.Errorf("same email, but another subject: %v", err)
 	}
 	r.now.Set(start.Add(10*time.Minute + time.Second))
 	if _, err := r.verify(got.IDToken); err == nil {
@@ -260,7 +260,7 @@ func TestTokenRefusals(t *testing.T) {
 	}
 }
 
-func TestNobodyIsSentElsewhere(t *testing.T) {
+func TestUnknownRedirectsAreRejected(t *testing.T) {
 	t.Parallel()
 	r := open(t)
 	for name, form := range map[string]url.Values{
@@ -317,7 +317,7 @@ func TestPages(t *testing.T) {
 		`name="email_verified" type="checkbox" value="true" checked>`, `<button class="btn" name="decision" value="deny" formnovalidate>`,
 	} {
 		if !strings.Contains(page.Body.String(), want) {
-			t.Errorf("the page has no %s\n%s", want, page.Body)
+			t.Errorf("page does not contain %s\n%s", want, page.Body)
 		}
 	}
 	for _, got := range []*httptest.ResponseRecorder{page, r.do("GET", "", nil)} {

@@ -69,7 +69,7 @@ func TestMessagesAsJSON(t *testing.T) {
 	}
 }
 
-func TestAMessageSentTwiceIsKeptOnce(t *testing.T) {
+func TestMessageSentTwiceIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	b, _, _ := open(t)
 	for range 2 {
@@ -95,7 +95,7 @@ func TestTheMailboxSurvivesARestart(t *testing.T) {
 	}
 }
 
-func TestOnlyTheNewestAreKept(t *testing.T) {
+func TestOldMessagesAreDeleted(t *testing.T) {
 	t.Parallel()
 	b, db, _ := open(t)
 	if _, err := db.ExecContext(t.Context(), `
@@ -143,7 +143,7 @@ func TestPage(t *testing.T) {
 		`<iframe src="/sandbox/mail/first-1/html" sandbox="allow-popups allow-popups-to-escape-sandbox"`,
 	} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %s\n%s", want, page)
+			t.Errorf("page does not contain %s\n%s", want, page)
 		}
 	}
 	if got := w.Header().Get("Content-Security-Policy"); got != theme.Policy("'none'") {
@@ -160,7 +160,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, path := range []string{"/sandbox/mail/none", "/sandbox/mail/none/html"} {
 		if w := get(t, b, path); w.Code != http.StatusNotFound {
-			t.Errorf("%s answers %d", path, w.Code)
+			t.Errorf("%s returns %d", path, w.Code)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestAddInvoiceItems(t *testing.T) {
 	product := sub.Items.Data[0].Price.Product.ID
 	for name, try := range map[string][2]string{"unknown product": {"prod_none", "eur"}, "another currency": {product, "usd"}} {
 		if _, err := update(try[0], try[1], 3); err == nil {
-			t.Errorf("%s is taken", name)
+			t.Errorf("%s is accepted", name)
 		}
 	}
 	before := w.latestInvoice(sub.ID).ID
@@ -40,7 +40,7 @@ func TestAddInvoiceItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.latestInvoice(sub.ID).ID; got != before {
-		t.Error("an item alone makes an invoice")
+		t.Error("item without an update created an invoice")
 	}
 	w.advance(time.Hour)
 	if _, err := update(product, "eur", 3); err != nil {

@@ -32,7 +32,7 @@ func (w *world) payOpen(customer string) {
 			w.t.Fatal(err)
 		}
 		if got := w.open(http.MethodPost, w.pageOf(in), url.Values{"card_number": {"4242 4242 4242 4242"}}); got.status != http.StatusSeeOther {
-			w.t.Errorf("paying %s is answered %d: %s", in.ID, got.status, got.body)
+			w.t.Errorf("paying %s returns %d: %s", in.ID, got.status, got.body)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func (w *world) confirmed() *api.Subscription {
 	w.t.Helper()
 	session := w.checkout(w.sold(1000, "eur", "month"), 1)
 	if got := w.visit(http.MethodPost, session.ID, url.Values{"card_number": {asking}, "authentication": {"confirmed"}}); got.status != http.StatusSeeOther {
-		w.t.Fatalf("confirming answers %d: %s", got.status, got.body)
+		w.t.Fatalf("confirming returns %d: %s", got.status, got.body)
 	}
 	return w.subscription(w.session(session.ID).Subscription.ID)
 }
@@ -62,7 +62,7 @@ func TestACheckoutIsConfirmed(t *testing.T) {
 		`name="card_number" value="`+asking+`"`, `-<form id="pay"`)
 	refusing := w.visit(http.MethodPost, session.ID, url.Values{"card_number": {asking}, "authentication": {"refused"}})
 	if refusing.status != http.StatusPaymentRequired {
-		t.Errorf("refusing answers %d", refusing.status)
+		t.Errorf("refusing returns %d", refusing.status)
 	}
 	refusing.shows(t, "was not confirmed", `<form id="pay"`)
 	if diff := cmp.Diff([]string{}, w.since(before)); diff != "" || w.session(session.ID).Status != "open" {
@@ -70,7 +70,7 @@ func TestACheckoutIsConfirmed(t *testing.T) {
 	}
 	got := w.visit(http.MethodPost, session.ID, url.Values{"card_number": {asking}, "authentication": {"confirmed"}})
 	if got.status != http.StatusSeeOther || w.session(session.ID).PaymentStatus != "paid" {
-		t.Fatalf("confirming answers %d", got.status)
+		t.Fatalf("confirming returns %d", got.status)
 	}
 	sub := w.subscription(w.session(session.ID).Subscription.ID)
 	in, pi := w.paymentOf(sub)
@@ -108,7 +108,7 @@ func TestARenewalWaitsForItsPayer(t *testing.T) {
 	w.open(http.MethodGet, w.pageOf(in), nil).shows(t, "€10.00", `<form id="confirm"`, `<form id="refuse"`, `<form id="pay"`)
 
 	if got := w.answer(in, "refused"); got.status != http.StatusPaymentRequired {
-		t.Errorf("refusing answers %d", got.status)
+		t.Errorf("refusing returns %d", got.status)
 	}
 	if in, pi := w.paymentOf(sub); in.Status != "open" || pi.Status != "requires_payment_method" || pi.NextAction != nil || pi.LastPaymentError.Code != "payment_intent_authentication_failure" {
 		t.Errorf("refused: invoice %s, payment %+v", in.Status, pi)
@@ -116,16 +116,16 @@ func TestARenewalWaitsForItsPayer(t *testing.T) {
 	w.open(http.MethodGet, w.pageOf(in), nil).shows(t, `-<form id="confirm"`, `<form id="pay"`)
 
 	if got := w.open(http.MethodPost, w.pageOf(in), url.Values{"card_number": {asking}}); got.status != http.StatusSeeOther || got.location != w.pageOf(in) {
-		t.Errorf("the same card again answers %d", got.status)
+		t.Errorf("the same card again returns %d", got.status)
 	}
 	if got := w.answer(in, "confirmed"); got.status != http.StatusSeeOther {
-		t.Errorf("confirming answers %d", got.status)
+		t.Errorf("confirming returns %d", got.status)
 	}
 	if in, pi := w.paymentOf(sub); in.Status != "paid" || pi.Status != "succeeded" || w.subscription(sub.ID).Status != "active" {
 		t.Errorf("confirmed: invoice %s, payment %+v", in.Status, pi)
 	}
 	if got := w.answer(in, "confirmed"); got.status != http.StatusSeeOther {
-		t.Errorf("confirming twice answers %d", got.status)
+		t.Errorf("confirming twice returns %d", got.status)
 	}
 	w.open(http.MethodGet, w.pageOf(in), nil).shows(t, "This invoice is paid.", "-<form", "Download invoice (PDF)")
 }
@@ -146,12 +146,12 @@ func TestThePageOfAnInvoice(t *testing.T) {
 	} {
 		got := w.open(http.MethodPost, w.pageOf(in), url.Values{"card_number": {number}})
 		if got.status != c.status {
-			t.Errorf("%s answers %d", number, got.status)
+			t.Errorf("%s returns %d", number, got.status)
 		}
 		got.shows(t, c.says, `role="alert"`, "-<script")
 	}
 	if got := w.answer(in, "confirmed"); got.status != http.StatusSeeOther || w.latestInvoice(sub.ID).Status != "open" {
-		t.Errorf("confirming what does not wait answers %d", got.status)
+		t.Errorf("confirming a payment that is not pending returns %d", got.status)
 	}
 	w.payOpen(sub.Customer.ID)
 	if got := w.subscription(sub.ID); got.Status != "active" || got.DefaultPaymentMethod.ID != sub.DefaultPaymentMethod.ID || w.latestInvoice(sub.ID).Status != "paid" {
@@ -165,7 +165,7 @@ func TestThePageOfAnInvoice(t *testing.T) {
 	}
 	for _, path := range []string{"/sandbox/invoices/" + draft.ID, "/sandbox/invoices/in_x"} {
 		if got := w.open(http.MethodGet, path, nil); got.status != http.StatusNotFound {
-			t.Errorf("%s answers %d", path, got.status)
+			t.Errorf("%s returns %d", path, got.status)
 		}
 	}
 	w.advance(time.Minute)
@@ -173,9 +173,9 @@ func TestThePageOfAnInvoice(t *testing.T) {
 	w.open(http.MethodGet, w.pageOf(open), nil).shows(t, "This invoice was voided.", "-<form")
 }
 
-// TestWhatIsRefusedForWantOfAConfirmation creates and changes subscriptions with the card that
+// TestPaymentsRequireAuthentication creates and changes subscriptions with the card that
 // requires authentication.
-func TestWhatIsRefusedForWantOfAConfirmation(t *testing.T) {
+func TestPaymentsRequireAuthentication(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	customer, price := w.customer("ada@example.test"), w.sold(1000, "eur", "month")
@@ -197,13 +197,13 @@ func TestWhatIsRefusedForWantOfAConfirmation(t *testing.T) {
 		t.Fatalf("created %s", sub.Status)
 	}
 	if got := w.answer(sub.LatestInvoice, "confirmed"); got.status != http.StatusSeeOther || w.subscription(sub.ID).Status != "active" {
-		t.Errorf("confirming answers %d and leaves it %s", got.status, w.subscription(sub.ID).Status)
+		t.Errorf("confirming returns %d, then status is %s", got.status, w.subscription(sub.ID).Status)
 	}
 	before := w.eventTypes()
 	_, err = w.V1Subscriptions.Update(t.Context(), sub.ID, upgrade(sub, 3, "error_if_incomplete"))
 	refused(t, err, http.StatusPaymentRequired, "subscription_payment_intent_requires_action", "")
 	if diff := cmp.Diff([]string{}, w.since(before)); diff != "" || w.subscription(sub.ID).Items.Data[0].Quantity != 1 {
-		t.Errorf("a refused change leaves something: %s", diff)
+		t.Errorf("rejected change has an effect: %s", diff)
 	}
 }
 

@@ -28,14 +28,14 @@ func (w *world) control(method, path, body string) (status int, answer string) {
 func (w *world) chaos(settings string) {
 	w.t.Helper()
 	if status, answer := w.control("PUT", "/chaos", settings); status != http.StatusOK {
-		w.t.Fatalf("chaos answers %d %s", status, answer)
+		w.t.Fatalf("chaos returns %d %s", status, answer)
 	}
 }
 
 const quietChaos = `{"data":{"webhooks":{"drop":0,"duplicate":0,"copies":2,"reorder":0,"delay":0,"max_delay_ms":1000},` +
 	`"api":{"fail_before":0,"fail_after":0,"timeout_before":0,"timeout_after":0,"rate_limit":0,"status":503,"timeout_ms":30000},"seed":0}}`
 
-func TestChaosIsKept(t *testing.T) {
+func TestChaosSettingsAreStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if status, got := w.control("GET", "/chaos", ""); status != http.StatusOK || got != quietChaos {
@@ -50,7 +50,7 @@ func TestChaosIsKept(t *testing.T) {
 	}
 	w.chaos(`{}`)
 	if _, got := w.control("GET", "/chaos", ""); got != quietChaos {
-		t.Errorf("in the end %s", got)
+		t.Errorf("at the end: %s", got)
 	}
 }
 
@@ -85,11 +85,11 @@ func TestChaosIsChecked(t *testing.T) {
 	} {
 		status, got := w.control("PUT", "/chaos", body)
 		if status != c.status || c.field != "" && !strings.Contains(got, `"`+c.field+`":["The`) && !strings.Contains(got, `"`+c.field+`":["There is no `) {
-			t.Errorf("%.60s answers %d %s, want %d about %q", body, status, got, c.status, c.field)
+			t.Errorf("%.60s returns %d %s, want %d about %q", body, status, got, c.status, c.field)
 		}
 	}
 	if res, _ := w.call("PUT", "/chaos", "seed=1", nil); res.StatusCode != http.StatusUnsupportedMediaType {
-		t.Errorf("a form answers %d", res.StatusCode)
+		t.Errorf("a form returns %d", res.StatusCode)
 	}
 	if _, got := w.control("GET", "/chaos", ""); got != quietChaos {
 		t.Errorf("a refused change has an effect: %s", got)
@@ -178,7 +178,7 @@ func TestCallsFailBeforeOrAfter(t *testing.T) {
 		if c.status != 0 { // the response was stored, as Stripe stores failures too
 			_, err := w.V1Customers.Create(t.Context(), params)
 			if !errors.As(err, &answered) || answered.HTTPStatusCode != c.status || answered.LastResponse.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("%s: the retry answers %v", settings, err)
+				t.Errorf("%s: the retry returns %v", settings, err)
 			}
 			if got := w.customers(); got != want {
 				t.Errorf("%s: %d customers after the retry, want %d", settings, got, want)
@@ -225,20 +225,20 @@ func TestACallWithoutAnAnswerHangs(t *testing.T) {
 	}
 }
 
-func TestOnlyTheAPIIsHit(t *testing.T) {
+func TestChaosAffectsOnlyTheAPI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	session := w.checkout(w.sold(1000, "eur", "month"), 1)
 	w.chaos(`{"api": {"fail_before": 1}}`)
 	if got := w.visit(http.MethodGet, session.ID, nil); got.status != http.StatusOK {
-		t.Errorf("the page answers %d", got.status)
+		t.Errorf("the page returns %d", got.status)
 	}
 	if got := w.pay(session.ID, "4242424242424242"); got.status != http.StatusSeeOther {
-		t.Errorf("paying answers %d", got.status)
+		t.Errorf("paying returns %d", got.status)
 	}
 	res, body := w.call("GET", "/v1/customers", "", nil)
 	if res.StatusCode != 503 || res.Header.Get("Sandbox-Chaos") != "fail_before" || checkObject("error", []byte(body)) != nil {
-		t.Errorf("the API answers %d %v %s", res.StatusCode, res.Header, body)
+		t.Errorf("the API returns %d %v %s", res.StatusCode, res.Header, body)
 	}
 }
 
@@ -357,7 +357,7 @@ func TestReplay(t *testing.T) {
 	replay := func(body, want string) []string {
 		t.Helper()
 		if status, got := w.control("POST", "/replay", body); status != http.StatusOK || got != want {
-			t.Fatalf("%s answers %d %s", body, status, got)
+			t.Fatalf("%s returns %d %s", body, status, got)
 		}
 		return w.arrived(r)
 	}
@@ -376,7 +376,7 @@ func TestReplay(t *testing.T) {
 		`{"seed": -1}`: "seed", `{"shuffle": 1}`: "shuffle", `{"often": 1}`: "often",
 	} {
 		if status, got := w.control("POST", "/replay", body); status != 422 || !strings.Contains(got, `"`+field+`":[`) {
-			t.Errorf("%s answers %d %s", body, status, got)
+			t.Errorf("%s returns %d %s", body, status, got)
 		}
 	}
 	if status, _ := newWorld(t).control("POST", "/replay", `{}`); status != http.StatusConflict {

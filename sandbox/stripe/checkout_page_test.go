@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-func TestCheckoutPageShowsWhatIsBought(t *testing.T) {
+func TestCheckoutPageShowsItsLines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, c := range []struct {
@@ -49,11 +49,11 @@ func TestCheckoutPageShowsWhatIsBought(t *testing.T) {
 		}
 		for _, part := range []string{`name="card_number"`, `<label for="card_number">`, " required>"} {
 			if strings.Contains(got.body, part) != c.cardIsAskedOf {
-				t.Errorf("%s: the page asks for a card otherwise than %v", c.price, c.cardIsAskedOf)
+				t.Errorf("%s: card fields on the page do not match cardIsAskedOf = %v", c.price, c.cardIsAskedOf)
 			}
 		}
 		if trial := strings.Contains(got.body, "Free for 14 days, until 14 February 2026."); trial != (c.trialDays > 0) {
-			t.Errorf("%s: the page tells of a trial: %v", c.price, trial)
+			t.Errorf("%s: page mentions a trial = %v", c.price, trial)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func TestCheckoutPageOfOtherStates(t *testing.T) {
 	w := newWorld(t)
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if got := w.visit(method, "cs_test_x", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusNotFound {
-			t.Errorf("%s of an unknown session answers %d", method, got.status)
+			t.Errorf("%s of an unknown session returns %d", method, got.status)
 		}
 	}
 	session, _ := w.bought(w.sold(1000, "eur", "month"), 1)

@@ -85,7 +85,7 @@ func checkFirstInvoice(t *testing.T, in *api.Invoice, subscriptionID string, tot
 	}
 }
 
-func TestPayingTellsOfEachStage(t *testing.T) {
+func TestPaymentEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.bought(w.sold(1000, "usd", "year"), 1)
@@ -124,10 +124,10 @@ func TestCards(t *testing.T) {
 		}
 		after := must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Retrieve(t.Context(), session.ID, nil))
 		if paid := c.status == http.StatusSeeOther; (after.Status == "complete") != paid || (after.Subscription != nil) != paid {
-			t.Errorf("card %q leaves the session %s", c.number, after.Status)
+			t.Errorf("after card %q, session is %s", c.number, after.Status)
 		}
 		if strings.Contains(got.body, "<script>") {
-			t.Error("the page shows what was typed without escaping it")
+			t.Error("input is not escaped on the page")
 		}
 	}
 }
@@ -231,7 +231,7 @@ func TestCheckoutExpires(t *testing.T) {
 	session, other := w.checkout(p, 1), w.checkout(p, 1)
 	w.clock.Set(start.Add(24*time.Hour - time.Second))
 	if got := w.visit(http.MethodGet, session.ID, nil); got.status != http.StatusOK {
-		t.Errorf("just before the end the page answers %d", got.status)
+		t.Errorf("just before the end the page returns %d", got.status)
 	}
 	must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Expire(t.Context(), other.ID, nil))
 	_, err := w.V1CheckoutSessions.Expire(t.Context(), other.ID, nil)
@@ -239,7 +239,7 @@ func TestCheckoutExpires(t *testing.T) {
 
 	w.clock.Set(start.Add(30 * 24 * time.Hour))
 	if got := w.pay(session.ID, "4242424242424242"); got.status != http.StatusGone || strings.Contains(got.body, `id="pay"`) {
-		t.Errorf("paying an expired session answers %d: %s", got.status, got.body)
+		t.Errorf("paying an expired session returns %d: %s", got.status, got.body)
 	}
 	session = must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Retrieve(t.Context(), session.ID, nil))
 	if session.Status != "expired" || session.URL != "" {

@@ -14,9 +14,9 @@ import (
 
 const coverageFile = "dashboard/coverage.txt"
 
-// TestCoverageIsToldRight sends each of Stripe's parameters to each endpoint and compares the
+// TestCoverageIsAccurate sends each of Stripe's parameters to each endpoint and compares the
 // accepted parameters with the coverage page. With TENANTRY_UPDATE=1 it writes the page's file.
-func TestCoverageIsToldRight(t *testing.T) {
+func TestCoverageIsAccurate(t *testing.T) {
 	t.Parallel()
 	spec, err := published()
 	if err != nil {
@@ -31,12 +31,12 @@ func TestCoverageIsToldRight(t *testing.T) {
 			continue
 		}
 		if item == nil {
-			t.Errorf("Stripe has no %s", rt.Path)
+			t.Errorf("unknown path %s at Stripe", rt.Path)
 			continue
 		}
 		operation := item.GetOperation(rt.Method)
 		if operation == nil {
-			t.Errorf("Stripe has no %s %s", rt.Method, rt.Path)
+			t.Errorf("unknown operation %s %s at Stripe", rt.Method, rt.Path)
 			continue
 		}
 		taken := slices.DeleteFunc(parametersOf(operation), func(name string) bool { return name == "expand" || !a.takes(rt.Method, rt.Path, name) })

@@ -117,7 +117,7 @@ func TestCreditNotesOfOpenInvoices(t *testing.T) {
 // https://docs.stripe.com/invoicing/dashboard/credit-notes: credit notes decrease the amount of an open or
 // paid invoice, so drafts and void invoices cannot be credited, and their sum cannot exceed the invoice's
 // total. https://docs.stripe.com/api/credit_notes/void: only credit notes of open invoices can be voided.
-func TestWhatCreditNotesRefuse(t *testing.T) {
+func TestCreditNoteErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	in := w.paidInvoice(1000, "eur", "4242424242424242")

@@ -24,7 +24,7 @@ func (w *world) debited(iban string) (*api.CheckoutSession, *api.Subscription) {
 	w.t.Helper()
 	session := w.checkout(w.sold(1000, "eur", "month"), 1)
 	if got := w.visit(http.MethodPost, session.ID, url.Values{"iban": {iban}}); got.status != http.StatusSeeOther {
-		w.t.Fatalf("the debit answers %d %s", got.status, got.body)
+		w.t.Fatalf("the debit returns %d %s", got.status, got.body)
 	}
 	session = w.session(session.ID)
 	return session, must[*api.Subscription](w.t)(w.V1Subscriptions.Retrieve(w.t.Context(), session.Subscription.ID, nil))
@@ -62,12 +62,12 @@ func TestADebitIsUnderWayForFiveDays(t *testing.T) {
 	w.visit(http.MethodGet, session.ID, nil).shows(t, "complete", "debited in the next few days")
 	w.clock.Set(start.Add(5*24*time.Hour - time.Second))
 	if got := w.session(session.ID); got.PaymentStatus != "unpaid" {
-		t.Errorf("before five days it is %s", got.PaymentStatus)
+		t.Errorf("before five days: got %s", got.PaymentStatus)
 	}
 	before := w.eventTypes()
 	w.clock.Set(start.Add(5 * 24 * time.Hour))
 	if got := w.session(session.ID); got.PaymentStatus != "paid" || got.Status != "complete" {
-		t.Errorf("after five days it is %s", got.PaymentStatus)
+		t.Errorf("after five days: got %s", got.PaymentStatus)
 	}
 	in, pi = w.paymentOf(sub)
 	if in.Status != "paid" || pi.Status != "succeeded" || pi.AmountReceived != 1000 || pi.LatestCharge.Status != "succeeded" || !pi.LatestCharge.Paid || w.subscription(sub.ID).Status != "active" {
@@ -110,7 +110,7 @@ func TestADebitFails(t *testing.T) {
 		t.Errorf("then the invoice is %s", in.Status)
 	}
 	if got := w.session(session.ID); got.PaymentStatus != "unpaid" {
-		t.Errorf("what is paid otherwise makes the session %s", got.PaymentStatus)
+		t.Errorf("session of an invoice paid elsewhere is %s, want unpaid", got.PaymentStatus)
 	}
 }
 
@@ -121,12 +121,12 @@ func TestADebitUnderWayIsNotPaidTwice(t *testing.T) {
 	path := w.portal(sub.Customer.ID)
 	w.open(http.MethodGet, path, nil).shows(t, "Direct debit from the account ending in 3000")
 	if got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther {
-		t.Fatalf("a new card answers %d", got.status)
+		t.Fatalf("a new card returns %d", got.status)
 	}
 	page := w.pageOf(w.latestInvoice(sub.ID))
 	w.open(http.MethodGet, page, nil).shows(t, "Your account is being debited", "-<form")
 	if got := w.open(http.MethodPost, page, url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusConflict {
-		t.Errorf("paying what is being debited answers %d", got.status)
+		t.Errorf("paying during a debit: status = %d, want 409", got.status)
 	}
 	if in, pi := w.paymentOf(sub); in.Status != "open" || pi.Status != "processing" {
 		t.Errorf("invoice %s, payment %s", in.Status, pi.Status)
@@ -190,7 +190,7 @@ func TestWaysToPay(t *testing.T) {
 			}
 			got := w.visit(http.MethodPost, session.ID, form)
 			if got.status != http.StatusUnprocessableEntity {
-				t.Errorf("%s: %s answers %d", name, typed, got.status)
+				t.Errorf("%s: %s returns %d", name, typed, got.status)
 			}
 			got.shows(t, says, "-<script")
 		}
@@ -245,7 +245,7 @@ func TestRenewalsByDebit(t *testing.T) {
 	}
 	w.advance(60 * 24 * time.Hour)
 	if got := w.subscription(sub.ID).Status; got != "canceled" {
-		t.Errorf("after the last retry it is %s", got)
+		t.Errorf("after the last retry: got %s", got)
 	}
 }
 
@@ -265,6 +265,6 @@ func TestASubscriptionBeginsWithADebit(t *testing.T) {
 	must[*api.Subscription](t)(w.V1Subscriptions.Cancel(ctx, sub.ID, nil))
 	w.advance(5 * 24 * time.Hour)
 	if in, _ := w.paymentOf(sub); w.subscription(sub.ID).Status != "canceled" || in.Status != "paid" {
-		t.Errorf("what is debited after the end leaves the invoice %s", in.Status)
+		t.Errorf("invoice debited after the end is %s, want paid", in.Status)
 	}
 }

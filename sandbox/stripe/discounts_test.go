@@ -41,7 +41,7 @@ func wantRefused(t *testing.T, err error, param string) {
 	t.Helper()
 	var e *api.Error
 	if !errors.As(err, &e) || e.HTTPStatusCode != http.StatusBadRequest || e.Param != param {
-		t.Errorf("refused with %v, want a refusal of %s", err, param)
+		t.Errorf("error %v, want an error on %s", err, param)
 	}
 }
 

@@ -114,7 +114,7 @@ func TestAReplacedCardPaysNothingByItself(t *testing.T) {
 	sub := w.overdue()
 	w.until(60) // the second renewal has failed, too
 	if got := w.open(http.MethodPost, w.portal(sub.Customer.ID)+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther {
-		t.Fatalf("the portal answers %d", got.status)
+		t.Fatalf("the portal returns %d", got.status)
 	}
 	if got := w.subscription(sub.ID); got.Status != "past_due" {
 		t.Errorf("with a new card the subscription is %s", got.Status)
@@ -156,11 +156,11 @@ func TestAnOpenInvoiceIsPaidByHand(t *testing.T) {
 	before := w.eventTypes()
 	w.until(50)
 	if after := w.since(before); len(after) > 0 {
-		t.Errorf("a paid invoice is tried again: %v", after)
+		t.Errorf("paid invoice is retried: %v", after)
 	}
 }
 
-func TestWhatBecomesOfSubscriptionsThatNobodyPays(t *testing.T) {
+func TestUnpaidSubscriptions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if status, answer := w.putDunning(`{"outcome":"unpaid"}`); status != http.StatusOK || answer != `{"data":{"outcome":"unpaid","retry_days":[3,5,7]}}` {
@@ -226,7 +226,7 @@ func TestSubscriptionsCanStayPastDue(t *testing.T) {
 	}
 }
 
-func TestANewCardDoesNotPayForWhatHasEnded(t *testing.T) {
+func TestNewCardDoesNotPayEndedSubscription(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub := w.overdue()
@@ -234,7 +234,7 @@ func TestANewCardDoesNotPayForWhatHasEnded(t *testing.T) {
 	portal := w.portal(sub.Customer.ID)
 	before := w.eventTypes()
 	if got := w.open(http.MethodPost, portal+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther {
-		t.Fatalf("the portal answers %d", got.status)
+		t.Fatalf("the portal returns %d", got.status)
 	}
 	if diff := cmp.Diff([]string{"payment_method.attached", "customer.updated"}, w.since(before)); diff != "" {
 		t.Error(diff)
@@ -257,7 +257,7 @@ func TestRefusedDunningSettings(t *testing.T) {
 		`{"outcome":"canceled"}    `: http.StatusOK,
 	} {
 		if status, answer := w.putDunning(body); status != want || !json.Valid([]byte(answer)) {
-			t.Errorf("%s is answered %d %s", body, status, answer)
+			t.Errorf("%s returns %d %s", body, status, answer)
 		}
 	}
 }

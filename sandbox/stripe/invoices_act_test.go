@@ -17,7 +17,7 @@ func TestDraftsAreFinalizedByHand(t *testing.T) {
 	w.until(28)
 	draft := w.latestInvoice(sub.ID)
 	if res, _ := w.call("GET", "/invoices/"+draft.ID+"/pdf", "", nil); res.StatusCode != http.StatusNotFound {
-		t.Errorf("the PDF of a draft is answered %d", res.StatusCode)
+		t.Errorf("the PDF of a draft returns %d", res.StatusCode)
 	}
 	_, err := w.V1Invoices.Delete(t.Context(), draft.ID, nil)
 	refused(t, err, http.StatusBadRequest, "", "")
@@ -27,7 +27,7 @@ func TestDraftsAreFinalizedByHand(t *testing.T) {
 		t.Errorf("finalized: %s, next attempt %d", open.Status, open.NextPaymentAttempt)
 	}
 	if res, _ := w.call("GET", "/invoices/"+draft.ID+"/pdf", "", nil); res.StatusCode != http.StatusFound {
-		t.Errorf("the PDF of an open invoice is answered %d", res.StatusCode)
+		t.Errorf("the PDF of an open invoice returns %d", res.StatusCode)
 	}
 	_, err = w.V1Invoices.Delete(t.Context(), draft.ID, nil)
 	refused(t, err, http.StatusBadRequest, "invoice_not_editable", "")
@@ -55,7 +55,7 @@ func TestADraftIsPaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestInvoicesThatAreGivenUp(t *testing.T) {
+func TestUncollectibleInvoices(t *testing.T) {
 	t.Parallel()
 	for name, giveUp := range map[string]func(*world, string) (*api.Invoice, error){
 		"void": func(w *world, id string) (*api.Invoice, error) {
@@ -88,7 +88,7 @@ func TestInvoicesThatAreGivenUp(t *testing.T) {
 			before = w.eventTypes()
 			w.until(50)
 			if after := w.since(before); len(after) > 0 {
-				t.Errorf("it is tried again: %v", after)
+				t.Errorf("payment is retried: %v", after)
 			}
 			_, err := w.V1Invoices.MarkUncollectible(t.Context(), in.ID, nil)
 			refused(t, err, http.StatusBadRequest, "invoice_not_editable", "")

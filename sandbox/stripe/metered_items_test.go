@@ -12,7 +12,7 @@ import (
 // Metered items that are added, switched or removed bill the usage during their time on the
 // subscription. The usage before a switch or removal is billed unless the change disables
 // prorations.
-func TestMeteredItemsComeAndGo(t *testing.T) {
+func TestMeteredItemsAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		proration            string
@@ -74,7 +74,7 @@ func TestMeteredItemsComeAndGo(t *testing.T) {
 
 // A licensed item is charged for the rest of its period when it is added, and credited when it is
 // removed.
-func TestLicensedItemsComeAndGo(t *testing.T) {
+func TestLicensedItemsAreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
@@ -128,7 +128,7 @@ func TestMeteredOnlyBeginsWithoutAnInvoice(t *testing.T) {
 	params.LineItems[0].Quantity = nil
 	session := must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Create(ctx, params))
 	if got := w.pay(session.ID, "4242424242424242"); got.status != http.StatusSeeOther {
-		t.Fatalf("paying answers %d %s", got.status, got.body)
+		t.Fatalf("paying returns %d %s", got.status, got.body)
 	}
 	session = must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Retrieve(ctx, session.ID, nil))
 	if session.Status != "complete" || session.PaymentStatus == "unpaid" || session.Invoice != nil {

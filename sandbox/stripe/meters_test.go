@@ -111,14 +111,14 @@ func TestMetersAreChecked(t *testing.T) {
 		res, answer := w.call("POST", "/v1/billing/meters", body, nil)
 		got := decode[struct{ Error struct{ Code, Param string } }](t, answer).Error
 		if res.StatusCode != http.StatusBadRequest || got.Code != c[0] || got.Param != c[1] {
-			t.Errorf("%.80s answers %d %s, want %v", body, res.StatusCode, answer, c)
+			t.Errorf("%.80s returns %d %s, want %v", body, res.StatusCode, answer, c)
 		}
 	}
 	if res, answer := w.call("POST", "/v1/billing/meters", right, nil); res.StatusCode != http.StatusOK {
-		t.Errorf("answers %d %s", res.StatusCode, answer)
+		t.Errorf("statuses %d %s", res.StatusCode, answer)
 	}
 	if res, _ := w.call("GET", "/v1/billing/meters/mtr_x", "", nil); res.StatusCode != http.StatusNotFound {
-		t.Errorf("an unknown meter answers %d", res.StatusCode)
+		t.Errorf("an unknown meter returns %d", res.StatusCode)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestMeterEventsAreChecked(t *testing.T) {
 	} {
 		status, code, param := event(c.change)
 		if taken := c.code == "" && c.param == ""; (status == http.StatusOK) != taken || code != c.code || param != c.param {
-			t.Errorf("%v answers %d %q on %q", c.change, status, code, param)
+			t.Errorf("%v returns %d %q on %q", c.change, status, code, param)
 		}
 	}
 	// Stripe's error for a duplicate identifier has no code and no parameter.
@@ -181,16 +181,16 @@ func TestMeterEventsAreChecked(t *testing.T) {
 		}.Encode(), nil)
 		want := `{"error":{"type":"invalid_request_error","message":"An event already exists with identifier a."}}`
 		if got := strings.TrimSpace(answer); res.StatusCode != http.StatusBadRequest || got != want {
-			t.Errorf("a known identifier answers %d %s", res.StatusCode, got)
+			t.Errorf("a known identifier returns %d %s", res.StatusCode, got)
 		}
 	}
 	w.clock.Set(start.Add(24*time.Hour - time.Second))
 	if status, code, _ := event(map[string]string{"identifier": "a"}); status != http.StatusBadRequest {
-		t.Errorf("within a day the identifier answers %d %s", status, code)
+		t.Errorf("within a day the identifier returns %d %s", status, code)
 	}
 	w.clock.Set(start.Add(24 * time.Hour))
 	if status, code, _ := event(map[string]string{"identifier": "a"}); status != http.StatusOK {
-		t.Errorf("after a day the identifier answers %d %s", status, code)
+		t.Errorf("after a day the identifier returns %d %s", status, code)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestMeterSummaries(t *testing.T) {
 		res, answer := w.call("GET", "/v1/billing/meters/"+sum.ID+"/event_summaries?"+query, "", nil)
 		got := decode[struct{ Error struct{ Code, Param string } }](t, answer).Error
 		if res.StatusCode != http.StatusBadRequest || got.Code != c[0] || got.Param != c[1] {
-			t.Errorf("%s answers %d %s, want %v", query, res.StatusCode, answer, c)
+			t.Errorf("%s returns %d %s, want %v", query, res.StatusCode, answer, c)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func TestMeteredPrices(t *testing.T) {
 		res, answer := w.call("POST", "/v1/prices", body, nil)
 		got := decode[struct{ Error struct{ Code, Param string } }](t, answer).Error
 		if res.StatusCode != http.StatusBadRequest || got.Code != c[0] || got.Param != c[1] {
-			t.Errorf("%s answers %d %s, want %v", body, res.StatusCode, answer, c)
+			t.Errorf("%s returns %d %s, want %v", body, res.StatusCode, answer, c)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func (w *world) mixed(licensed, metered *api.Price) *api.Subscription {
 	params.LineItems = append(params.LineItems, &api.CheckoutSessionCreateLineItemParams{Price: &metered.ID})
 	session := must[*api.CheckoutSession](w.t)(w.V1CheckoutSessions.Create(w.t.Context(), params))
 	if got := w.pay(session.ID, "4242424242424242"); got.status != http.StatusSeeOther {
-		w.t.Fatalf("paying answers %d %s", got.status, got.body)
+		w.t.Fatalf("paying returns %d %s", got.status, got.body)
 	}
 	session = must[*api.CheckoutSession](w.t)(w.V1CheckoutSessions.Retrieve(w.t.Context(), session.ID, nil))
 	return must[*api.Subscription](w.t)(w.V1Subscriptions.Retrieve(w.t.Context(), session.Subscription.ID, nil))
@@ -313,7 +313,7 @@ func TestCheckoutOfLicensedAndMetered(t *testing.T) {
 	params.LineItems[0].Quantity = nil
 	session := must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Create(ctx, params))
 	if session.AmountTotal != 0 || session.PaymentStatus != "no_payment_required" {
-		t.Errorf("metered alone: %+v", session)
+		t.Errorf("only metered: %+v", session)
 	}
 	got := w.visit(http.MethodGet, session.ID, nil)
 	for _, part := range []string{"€0.0125 / unit", "billed at the end of each billing period", ">Subscribe</button>", " required>"} {
@@ -322,7 +322,7 @@ func TestCheckoutOfLicensedAndMetered(t *testing.T) {
 		}
 	}
 	if got := w.pay(session.ID, "4242424242424242"); got.status != http.StatusSeeOther {
-		t.Errorf("subscribing answers %d %s", got.status, got.body)
+		t.Errorf("subscribing returns %d %s", got.status, got.body)
 	}
 }
 
@@ -375,7 +375,7 @@ func TestUsageInATrialCostsNothing(t *testing.T) {
 	session = must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Retrieve(t.Context(), session.ID, nil))
 	next := must[*api.Invoice](t)(w.V1Invoices.CreatePreview(t.Context(), &api.InvoiceCreatePreviewParams{Subscription: &session.Subscription.ID}))
 	if next.Total != 0 {
-		t.Errorf("the trial's usage comes to %d", next.Total)
+		t.Errorf("total of the trial's usage = %d", next.Total)
 	}
 }
 

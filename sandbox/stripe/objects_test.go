@@ -64,7 +64,7 @@ func TestDeletingACustomerEndsEverything(t *testing.T) {
 		t.Errorf("its subscription is %s", got.Status)
 	}
 	if got := w.pay(open.ID, "4242424242424242"); got.status != http.StatusGone {
-		t.Errorf("its checkout answers %d", got.status)
+		t.Errorf("its checkout returns %d", got.status)
 	}
 	get := &api.SubscriptionRetrieveParams{}
 	get.AddExpand("customer")
@@ -130,7 +130,7 @@ func TestPrices(t *testing.T) {
 		Product: &pr.ID, Currency: api.String("usd"), UnitAmount: api.Int64(1), LookupKey: api.String("calls"), TransferLookupKey: api.Bool(true),
 	}))
 	if got := must[*api.Price](t)(w.V1Prices.Retrieve(ctx, fine.ID, nil)); got.LookupKey != "" {
-		t.Errorf("the lookup key stays with %s", got.ID)
+		t.Errorf("lookup key still belongs to %s", got.ID)
 	}
 	_, err = w.V1Prices.Update(ctx, fine.ID, &api.PriceUpdateParams{TaxBehavior: api.String("inclusive")})
 	refused(t, err, http.StatusBadRequest, "", "tax_behavior")

@@ -127,17 +127,17 @@ func TestOneTimePaymentCards(t *testing.T) {
 	w := newWorld(t)
 	session := w.packSession()
 	if got := w.pay(session.ID, "4000000000000002"); got.status != http.StatusPaymentRequired {
-		t.Errorf("a declined card answers %d", got.status)
+		t.Errorf("a declined card returns %d", got.status)
 	}
 	w.pay(session.ID, "4000002760003184").shows(t, "Do you approve this payment of €15.00?")
 	if got := w.session(session.ID); got.Status != "open" || got.PaymentIntent != nil {
 		t.Errorf("the session is %s before the confirmation", got.Status)
 	}
 	if got := w.visit(http.MethodPost, session.ID, url.Values{"card_number": {"4000002760003184"}, "authentication": {"confirmed"}}); got.status != http.StatusSeeOther {
-		t.Errorf("confirming answers %d: %s", got.status, got.body)
+		t.Errorf("confirming returns %d: %s", got.status, got.body)
 	}
 	if got := w.session(session.ID); got.PaymentStatus != "paid" || got.Invoice == nil {
-		t.Errorf("after the confirmation it is %s", got.PaymentStatus)
+		t.Errorf("after the confirmation: got %s", got.PaymentStatus)
 	}
 	saved := w.packParams()
 	saved.PaymentIntentData.SetupFutureUsage = api.String("off_session")
@@ -162,10 +162,10 @@ func TestOneTimePaymentByDebit(t *testing.T) {
 	for iban, want := range map[string]string{payingIBAN: "checkout.session.async_payment_succeeded", failingIBAN: "checkout.session.async_payment_failed"} {
 		session := w.packSession()
 		if got := w.visit(http.MethodPost, session.ID, url.Values{"iban": {iban}}); got.status != http.StatusSeeOther {
-			t.Fatalf("the debit answers %d", got.status)
+			t.Fatalf("the debit returns %d", got.status)
 		}
 		if got := w.session(session.ID); got.Status != "complete" || got.PaymentStatus != "unpaid" || got.Invoice != nil {
-			t.Errorf("at first it is %s and %s", got.Status, got.PaymentStatus)
+			t.Errorf("at first: got %s and %s", got.Status, got.PaymentStatus)
 		}
 		w.visit(http.MethodGet, session.ID, nil).shows(t, "complete", "debited in the next few days")
 		w.advance(5 * 24 * time.Hour)
@@ -175,7 +175,7 @@ func TestOneTimePaymentByDebit(t *testing.T) {
 		}
 		paid := want == "checkout.session.async_payment_succeeded"
 		if got := w.session(session.ID); (got.PaymentStatus == "paid") != paid || (got.Invoice != nil) != paid {
-			t.Errorf("%s: then it is %s", iban, got.PaymentStatus)
+			t.Errorf("%s: then: got %s", iban, got.PaymentStatus)
 		}
 	}
 }

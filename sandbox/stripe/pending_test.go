@@ -17,7 +17,7 @@ func (w *world) waiting() *api.Subscription {
 	sub := w.confirmed()
 	sub = must[*api.Subscription](w.t)(w.V1Subscriptions.Update(w.t.Context(), sub.ID, upgrade(sub, 3, "pending_if_incomplete")))
 	if sub.PendingUpdate == nil || sub.Items.Data[0].Quantity != 1 || sub.Status != "active" {
-		w.t.Fatalf("nothing waits: %s, %d, %+v", sub.Status, sub.Items.Data[0].Quantity, sub.PendingUpdate)
+		w.t.Fatalf("no pending update: %s, %d, %+v", sub.Status, sub.Items.Data[0].Quantity, sub.PendingUpdate)
 	}
 	return sub
 }
@@ -53,17 +53,17 @@ func TestAChangeWaitsForItsPayment(t *testing.T) {
 		t.Errorf("until then: %s, %d, invoice %s of %d", sub.Status, sub.Items.Data[0].Quantity, in.Status, in.AmountDue)
 	}
 	if got := w.answer(in, "refused"); got.status != http.StatusPaymentRequired {
-		t.Errorf("refusing answers %d", got.status)
+		t.Errorf("refusing returns %d", got.status)
 	}
 	if got := w.subscription(sub.ID); got.Status != "active" || got.PendingUpdate == nil || got.PendingUpdate.ExpiresAt != p.ExpiresAt {
-		t.Errorf("a refusal leaves %s, %+v", got.Status, got.PendingUpdate)
+		t.Errorf("after a refusal: %s, %+v", got.Status, got.PendingUpdate)
 	}
 	before = w.eventTypes()
 	w.payOpen(sub.Customer.ID)
 	w.ended(sub.ID, 3, "paid")
 	got := strings.Join(w.since(before), " ")
 	if !strings.Contains(got, "invoice.paid") || !strings.Contains(got, "customer.subscription.pending_update_applied customer.subscription.updated") {
-		t.Errorf("paying tells %s", got)
+		t.Errorf("events after payment: %s", got)
 	}
 	// A change that can be paid immediately is applied immediately.
 	card := w.attached(sub.Customer.ID, "pm_card_visa")
@@ -72,7 +72,7 @@ func TestAChangeWaitsForItsPayment(t *testing.T) {
 	must[*api.Subscription](t)(w.V1Subscriptions.Update(t.Context(), sub.ID, upgrade(sub, 5, "pending_if_incomplete")))
 	w.ended(sub.ID, 5, "paid")
 	if got := strings.Join(w.since(before), " "); strings.Contains(got, "pending_update") {
-		t.Errorf("a change that is paid tells %s", got)
+		t.Errorf("events of a paid change: %s", got)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestAChangeIsPaidOverTheAPI(t *testing.T) {
 	_, err := w.V1Invoices.Pay(t.Context(), in.ID, &api.InvoicePayParams{PaymentMethod: &late.ID})
 	refused(t, err, http.StatusPaymentRequired, "card_declined", "")
 	if got := w.subscription(sub.ID); got.PendingUpdate == nil || got.Status != "active" {
-		t.Errorf("a declined card leaves %s, %+v", got.Status, got.PendingUpdate)
+		t.Errorf("after a declined card: %s, %+v", got.Status, got.PendingUpdate)
 	}
 	card := w.attached(sub.Customer.ID, "pm_card_visa")
 	must[*api.Invoice](t)(w.V1Invoices.Pay(t.Context(), in.ID, &api.InvoicePayParams{PaymentMethod: &card.ID}))
@@ -116,7 +116,7 @@ func TestAChangeThatIsNotPaid(t *testing.T) {
 				Items: []*api.SubscriptionUpdateItemParams{{ID: &sub.Items.Data[0].ID, Quantity: api.Int64(2)}},
 			}))
 		}, 2, "void"},
-		"another one that waits": {func(w *world, sub *api.Subscription) {
+		"another pending change": {func(w *world, sub *api.Subscription) {
 			got := must[*api.Subscription](w.t)(w.V1Subscriptions.Update(w.t.Context(), sub.ID, upgrade(sub, 7, "pending_if_incomplete")))
 			if got.PendingUpdate == nil || got.PendingUpdate.SubscriptionItems[0].Quantity != 7 || got.LatestInvoice.ID == sub.LatestInvoice.ID {
 				w.t.Errorf("the new one: %+v", got.PendingUpdate)
@@ -133,7 +133,7 @@ func TestAChangeThatIsNotPaid(t *testing.T) {
 			c.end(w, sub)
 			events := strings.Join(w.since(before), " ")
 			if !strings.Contains(events, "payment_intent.canceled") || !strings.Contains(events, "invoice.voided customer.subscription.pending_update_expired") {
-				t.Errorf("it tells %s", events)
+				t.Errorf("events = %s", events)
 			}
 			w.ended(sub.ID, c.quantity, c.invoice)
 			if in := must[*api.Invoice](t)(w.V1Invoices.Retrieve(t.Context(), sub.LatestInvoice.ID, nil)); in.Status != "void" {
@@ -183,7 +183,7 @@ func TestANewCycleWaits(t *testing.T) {
 	}
 	w.advance(time.Hour)
 	if got := w.answer(w.latestInvoice(sub.ID), "confirmed"); got.status != http.StatusSeeOther {
-		t.Fatalf("confirming answers %d", got.status)
+		t.Fatalf("confirming returns %d", got.status)
 	}
 	item := w.subscription(sub.ID).Items.Data[0]
 	if item.Price.ID != yearly.ID || item.CurrentPeriodStart != asked || item.CurrentPeriodEnd != time.Unix(asked, 0).UTC().AddDate(1, 0, 0).Unix() {
@@ -207,7 +207,7 @@ func TestANewCycleWaits(t *testing.T) {
 	}
 }
 
-func TestWhatCannotWait(t *testing.T) {
+func TestUnsupportedPendingParameters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub := w.confirmed()

@@ -37,7 +37,7 @@ func (p page) shows(t *testing.T, parts ...string) {
 	}
 }
 
-func TestPortalShowsWhatACustomerHas(t *testing.T) {
+func TestPortalShowsSubscriptionsAndInvoices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, sub := w.bought(w.sold(123450, "eur", "month"), 2)
@@ -54,7 +54,7 @@ func TestPortalShowsWhatACustomerHas(t *testing.T) {
 	}
 	file := strings.Replace(strings.TrimSuffix(strings.TrimPrefix(link[1], w.url), "/pdf"), "/invoices/", "/storage/", 1) + ".pdf"
 	if pdf := w.open(http.MethodGet, file, nil); !strings.HasPrefix(pdf.body, "%PDF-") {
-		t.Errorf("the invoice answers %d %.20s", pdf.status, pdf.body)
+		t.Errorf("the invoice returns %d %.20s", pdf.status, pdf.body)
 	}
 	if policy := got.header.Get("Content-Security-Policy"); policy != theme.Policy("'self'") {
 		t.Errorf("policy %q", policy)
@@ -69,7 +69,7 @@ func TestPortalCancelsAndResumes(t *testing.T) {
 	path, form := w.portal(sub.Customer.ID), url.Values{"subscription": {sub.ID}}
 	for range 2 { // submitting twice has one effect
 		if got := w.open(http.MethodPost, path+"/cancel", form); got.status != http.StatusSeeOther || got.location != path {
-			t.Fatalf("canceling answers %d to %q", got.status, got.location)
+			t.Fatalf("canceling returns %d to %q", got.status, got.location)
 		}
 	}
 	if got := w.subscription(sub.ID); got.CancelAtPeriodEnd || got.CancelAt != sub.Items.Data[0].CurrentPeriodEnd || got.Status != "active" {
@@ -77,7 +77,7 @@ func TestPortalCancelsAndResumes(t *testing.T) {
 	}
 	w.open(http.MethodGet, path, nil).shows(t, "Ends on 28 February 2026.", `<form id="resume"`, `-<form id="cancel"`)
 	if got := w.open(http.MethodPost, path+"/resume", form); got.status != http.StatusSeeOther {
-		t.Fatalf("resuming answers %d", got.status)
+		t.Fatalf("resuming returns %d", got.status)
 	}
 	if got := w.subscription(sub.ID); got.CancelAtPeriodEnd || got.CancelAt != 0 {
 		t.Errorf("resumed: %+v", got)
@@ -94,7 +94,7 @@ func TestPortalCancelsAndResumes(t *testing.T) {
 	must[*api.Subscription](t)(w.V1Subscriptions.Cancel(t.Context(), sub.ID, nil))
 	w.open(http.MethodGet, path, nil).shows(t, `<dd id="status">Canceled</dd>`, "Ended on 31 January 2026.", `-<form id="cancel"`, "-Current period")
 	if got := w.open(http.MethodPost, path+"/cancel", form); got.status != http.StatusNotFound {
-		t.Errorf("canceling what is over answers %d", got.status)
+		t.Errorf("canceling an ended subscription: status = %d, want 404", got.status)
 	}
 }
 
@@ -107,11 +107,11 @@ func TestPortalKeepsCustomersApart(t *testing.T) {
 	w.open(http.MethodGet, path, nil).shows(t, "-"+other.ID, "-€20.00")
 	for _, id := range []string{other.ID, "sub_x", ""} {
 		if got := w.open(http.MethodPost, path+"/cancel", url.Values{"subscription": {id}}); got.status != http.StatusNotFound {
-			t.Errorf("canceling %q answers %d", id, got.status)
+			t.Errorf("canceling %q returns %d", id, got.status)
 		}
 	}
 	if got := w.subscription(other.ID); got.CancelAt != 0 {
-		t.Error("a customer has ended another one's subscription")
+		t.Error("customer canceled another customer's subscription")
 	}
 }
 
@@ -128,7 +128,7 @@ func TestPortalChangesTheCard(t *testing.T) {
 		Items:             []*api.SubscriptionUpdateItemParams{{ID: &sub.Items.Data[0].ID, Quantity: api.Int64(3)}},
 	}))
 	if overdue.Status != "past_due" {
-		t.Fatalf("the failing card leaves it %s", overdue.Status)
+		t.Fatalf("after a failing card: %s", overdue.Status)
 	}
 	path := w.portal(sub.Customer.ID)
 	w.open(http.MethodGet, path, nil).shows(t, "Past due", ">Pay</a></li>", "ending in 0341")
@@ -144,12 +144,12 @@ func TestPortalChangesTheCard(t *testing.T) {
 	} {
 		got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {number}})
 		if got.status != c.status {
-			t.Errorf("%s answers %d", number, got.status)
+			t.Errorf("%s returns %d", number, got.status)
 		}
 		got.shows(t, c.says, `role="alert"`, `aria-invalid="true"`, "-<script", "ending in 0341")
 	}
 	if got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {"4242 4242 4242 4242"}}); got.status != http.StatusSeeOther || got.location != path {
-		t.Fatalf("a card that pays answers %d", got.status)
+		t.Fatalf("a card that pays returns %d", got.status)
 	}
 	w.open(http.MethodGet, path, nil).shows(t, "Past due", ">Pay</a></li>", "ending in 4242")
 	w.payOpen(sub.Customer.ID)
@@ -173,27 +173,27 @@ func TestPortalExpires(t *testing.T) {
 	path := w.portal(sub.Customer.ID)
 	w.clock.Set(start.Add(time.Hour - time.Second))
 	if got := w.open(http.MethodGet, path, nil); got.status != http.StatusOK {
-		t.Errorf("within the hour it answers %d", got.status)
+		t.Errorf("within the hour: status %d", got.status)
 	}
 	w.clock.Set(start.Add(time.Hour))
 	for _, c := range [][2]string{{http.MethodGet, ""}, {http.MethodPost, "/cancel"}, {http.MethodPost, "/card"}} {
 		got := w.open(c[0], path+c[1], url.Values{"subscription": {sub.ID}, "card_number": {"4242424242424242"}})
 		if got.status != http.StatusGone {
-			t.Errorf("%v answers %d", c, got.status)
+			t.Errorf("%v returns %d", c, got.status)
 		}
 		got.shows(t, "has expired", `id="return"`, "-Ada", "-<form")
 	}
 	if w.subscription(sub.ID).CancelAt != 0 {
-		t.Error("an expired link has ended the subscription")
+		t.Error("expired link canceled the subscription")
 	}
 	fresh := w.portal(sub.Customer.ID)
 	must[*api.Customer](t)(w.V1Customers.Delete(t.Context(), sub.Customer.ID, nil))
 	for _, path := range []string{"/sandbox/portal/bps_x", fresh} {
 		if got := w.open(http.MethodGet, path, nil); got.status != http.StatusNotFound {
-			t.Errorf("%s answers %d", path, got.status)
+			t.Errorf("%s returns %d", path, got.status)
 		}
 		if got := w.open(http.MethodPost, path+"/cancel", url.Values{"subscription": {sub.ID}}); got.status != http.StatusNotFound {
-			t.Errorf("a form of %s answers %d", path, got.status)
+			t.Errorf("a form of %s returns %d", path, got.status)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func TestPortalSessionsAreChecked(t *testing.T) {
 		res, answer := w.call("POST", "/v1/billing_portal/sessions", body, nil)
 		got := decode[struct{ Error struct{ Code, Param string } }](t, answer).Error
 		if res.StatusCode != http.StatusBadRequest || got.Code != c[0] || got.Param != c[1] {
-			t.Errorf("%s answers %d %s, want %v", body, res.StatusCode, answer, c)
+			t.Errorf("%s returns %d %s, want %v", body, res.StatusCode, answer, c)
 		}
 	}
 }
@@ -254,12 +254,12 @@ func TestPortalFlowSetsThePaymentMethod(t *testing.T) {
 		t.Errorf("policy %q", policy)
 	}
 	if got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {"4000000000000002"}}); got.status != http.StatusPaymentRequired {
-		t.Errorf("a declined card answers %d", got.status)
+		t.Errorf("a declined card returns %d", got.status)
 	}
 	if got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther || got.location != back {
-		t.Errorf("the card answers %d to %q", got.status, got.location)
+		t.Errorf("the card returns %d to %q", got.status, got.location)
 	}
 	if got := w.subscription(sub.ID); got.DefaultPaymentMethod == nil {
-		t.Error("the subscription has no payment method")
+		t.Error("subscription lacks a payment method")
 	}
 }

@@ -105,7 +105,7 @@ func TestRenewalsAreAllThere(t *testing.T) {
 				}
 				period := in.Lines.Data[0].Period
 				if end != 0 && period.End != end {
-					t.Errorf("a period ends %s, the next begins %s", time.Unix(period.End, 0).UTC(), time.Unix(end, 0).UTC())
+					t.Errorf("period ends at %s, next period begins at %s", time.Unix(period.End, 0).UTC(), time.Unix(end, 0).UTC())
 				}
 				if in.Created != period.Start || in.StatusTransitions.FinalizedAt-in.Created != map[bool]int64{true: 0, false: 3600}[in.BillingReason == "subscription_create"] {
 					t.Errorf("for the period from %d, drawn up %d, final %d", period.Start, in.Created, in.StatusTransitions.FinalizedAt)
@@ -184,7 +184,7 @@ func TestASubscriptionEndsWithItsPeriod(t *testing.T) {
 	w.until(300)
 	got := w.subscription(sub.ID)
 	if end := start.Add(28 * day).Unix(); got.Status != "canceled" || got.EndedAt != end || got.CanceledAt != start.Add(7*day).Unix() || got.CancellationDetails.Reason != "cancellation_requested" {
-		t.Errorf("ended: %s at %d, asked for at %d", got.Status, got.EndedAt, got.CanceledAt)
+		t.Errorf("ended: %s at %d, requested at %d", got.Status, got.EndedAt, got.CanceledAt)
 	}
 	want := []string{
 		"invoice.upcoming", "invoice.created", "customer.updated", "invoice.finalized", "payment_intent.created", "charge.succeeded", "payment_intent.succeeded",

@@ -40,7 +40,7 @@ func TestSecretKey(t *testing.T) {
 	w := newWorld(t)
 	_, err := newClient(t, w.url, "sk_test_wrong").V1Customers.Retrieve(t.Context(), "cus_x", nil)
 	if message := refused(t, err, http.StatusUnauthorized, "", ""); strings.Contains(message, "sk_test_wrong") {
-		t.Errorf("the whole key is in %q", message)
+		t.Errorf("%q contains the complete key", message)
 	}
 	for name, c := range map[string]struct {
 		header string
@@ -229,7 +229,7 @@ func TestIdempotencyKeyUsedAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestListsComeInPages(t *testing.T) {
+func TestListsArePaginated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ids := make([]string, 7) // newest first

@@ -86,7 +86,7 @@ func checkAnswer(method, path string, status int, body []byte) error {
 	}
 	operation := findOperation(doc, method, path)
 	if operation == nil {
-		return fmt.Errorf("Stripe has no %s %s", method, path)
+		return fmt.Errorf("unknown operation %s %s at Stripe", method, path)
 	}
 	return checkJSON(operation.Responses.Status(status).Value.Content["application/json"].Schema.Value, body)
 }
@@ -99,7 +99,7 @@ func checkObject(name string, body []byte) error {
 	}
 	schema, ok := doc.Components.Schemas[name]
 	if !ok {
-		return fmt.Errorf("Stripe has no object %q", name)
+		return fmt.Errorf("unknown object %q at Stripe", name)
 	}
 	return checkJSON(schema.Value, body)
 }

@@ -101,7 +101,7 @@ func TestAFailedInvoiceIsPaidOutOfBand(t *testing.T) {
 	}
 }
 
-func TestWhatSentInvoicesRefuse(t *testing.T) {
+func TestSentInvoiceErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cu := w.customer("ada@example.test").ID

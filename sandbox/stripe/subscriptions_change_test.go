@@ -127,7 +127,7 @@ func TestChangesAreProrated(t *testing.T) {
 			}
 			upcoming := must[*api.Invoice](t)(w.V1Invoices.CreatePreview(t.Context(), &api.InvoiceCreatePreviewParams{Subscription: &sub.ID}))
 			if diff := cmp.Diff(lines(previews["create_prorations"]), lines(upcoming)); diff != "" || upcoming.Total != previews["create_prorations"].Total {
-				t.Errorf("the preview differs from what is pending (-preview +pending):\n%s", diff)
+				t.Errorf("preview differs from the pending items (-preview +pending):\n%s", diff)
 			}
 		})
 	}
@@ -176,9 +176,9 @@ func TestProrationsAreInvoicedAtOnce(t *testing.T) {
 	}
 }
 
-// TestAPreviewHoldsForItsDate changes a subscription an hour after the preview, with the proration
+// TestPreviewAppliesAtItsDate changes a subscription an hour after the preview, with the proration
 // date of the preview.
-func TestAPreviewHoldsForItsDate(t *testing.T) {
+func TestPreviewAppliesAtItsDate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, sub := w.bought(w.sold(997, "eur", "month"), 3)
@@ -345,7 +345,7 @@ func TestAChangeThatCannotBePaid(t *testing.T) {
 	_, err := w.V1Subscriptions.Update(t.Context(), sub.ID, params)
 	refused(t, err, http.StatusPaymentRequired, "card_declined", "")
 	if got := w.subscription(sub.ID); got.Status != "active" || got.Items.Data[0].Price.ID != sub.Items.Data[0].Price.ID || len(w.eventTypes()) != len(before) {
-		t.Errorf("a refused change leaves %s and %v", got.Status, w.eventTypes()[len(before):])
+		t.Errorf("after a rejected change: %s and %v", got.Status, w.eventTypes()[len(before):])
 	}
 	params.PaymentBehavior = api.String("allow_incomplete")
 	got := must[*api.Subscription](t)(w.V1Subscriptions.Update(t.Context(), sub.ID, params))
@@ -399,7 +399,7 @@ func TestRefusedChanges(t *testing.T) {
 				want += "]"
 			}
 			if res.StatusCode != http.StatusBadRequest || string(got.Error.Code) != c.code || param != want {
-				t.Errorf("%s: POST %s is answered %d %s", c.name, path, res.StatusCode, answer)
+				t.Errorf("%s: POST %s returns %d %s", c.name, path, res.StatusCode, answer)
 			}
 		}
 	}

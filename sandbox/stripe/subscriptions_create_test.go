@@ -59,7 +59,7 @@ func TestSubscriptionsAreMadeWithoutACheckout(t *testing.T) {
 				}
 				refused(t, err, c.error, code, param)
 				for s, err := range w.V1Subscriptions.List(t.Context(), &api.SubscriptionListParams{Status: api.String("all")}).All(t.Context()) {
-					t.Errorf("what was refused is there: %+v, %v", s, err)
+					t.Errorf("rejected subscription exists: %+v, %v", s, err)
 				}
 				return
 			}
@@ -114,7 +114,7 @@ func TestAnIncompleteSubscription(t *testing.T) {
 			refused(t, err, http.StatusBadRequest, "", "")
 			w.clock.Set(start.Add(23*time.Hour - time.Second))
 			if got := w.subscription(sub.ID); got.Status != "incomplete" {
-				t.Errorf("just before the end it is %s", got.Status)
+				t.Errorf("just before the end: got %s", got.Status)
 			}
 			before := w.eventTypes()
 			c.end(w, sub.LatestInvoice.ID)

@@ -149,7 +149,7 @@ func TestInvoicePDF(t *testing.T) {
 		}
 	}
 	if res, _ := w.call("GET", "/invoices/in_x/pdf", "", nil); res.StatusCode != http.StatusNotFound {
-		t.Errorf("an unknown invoice answers %d", res.StatusCode)
+		t.Errorf("an unknown invoice returns %d", res.StatusCode)
 	}
 }
 
@@ -169,9 +169,9 @@ func TestEverythingSurvivesARestart(t *testing.T) {
 		t.Errorf("subscription is %s", got.Status)
 	}
 	if got := w.pay(session.ID, "4242424242424242"); got.status != http.StatusSeeOther {
-		t.Errorf("the paid session answers %d", got.status)
+		t.Errorf("the paid session returns %d", got.status)
 	}
 	if got := w.pay(open.ID, "4242424242424242"); got.status != http.StatusSeeOther {
-		t.Errorf("the open session answers %d", got.status)
+		t.Errorf("the open session returns %d", got.status)
 	}
 }

@@ -42,9 +42,9 @@ func (w *world) forward(clock string, to time.Time) {
 	})
 }
 
-// TestATestClockMovesItsCustomersAlone renews the subscription of one customer while another
+// TestTestClockMovesOnlyItsCustomers renews the subscription of one customer while another
 // customer's subscription does not change.
-func TestATestClockMovesItsCustomersAlone(t *testing.T) {
+func TestTestClockMovesOnlyItsCustomers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	begin := time.Date(2031, time.January, 10, 12, 0, 0, 0, time.UTC)
@@ -90,18 +90,18 @@ func TestATestClockSeesDunning(t *testing.T) {
 		t.Fatalf("created %s", sub.Status)
 	}
 	if got := w.answer(w.latestInvoice(sub.ID), "confirmed"); got.status != http.StatusSeeOther {
-		t.Fatalf("confirming answers %d", got.status)
+		t.Fatalf("confirming returns %d", got.status)
 	}
 	if in := w.latestInvoice(sub.ID); in.StatusTransitions.PaidAt != begin.Unix() {
 		t.Errorf("paid on its page at %d", in.StatusTransitions.PaidAt)
 	}
 	w.forward(clock.ID, begin.AddDate(0, 1, 0).Add(time.Hour))
 	if got := w.subscription(sub.ID); got.Status != "past_due" {
-		t.Errorf("it is %s", got.Status)
+		t.Errorf("got %s", got.Status)
 	}
 	w.forward(clock.ID, begin.AddDate(0, 1, 16).Add(time.Hour))
 	if got := w.subscription(sub.ID); got.Status != "canceled" {
-		t.Errorf("after the last attempt it is %s", got.Status)
+		t.Errorf("after the last attempt: got %s", got.Status)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestTestClocksAreManaged(t *testing.T) {
 		t.Errorf("deleted: %+v", gone)
 	}
 	if cu := must[*api.Customer](t)(w.V1Customers.Retrieve(ctx, sub.Customer.ID, nil)); !cu.Deleted || w.subscription(sub.ID).Status != "canceled" {
-		t.Errorf("the customer stays: %+v", cu)
+		t.Errorf("customer was not deleted: %+v", cu)
 	}
 	_, err = w.V1TestHelpersTestClocks.Retrieve(ctx, clock.ID, nil)
 	refused(t, err, http.StatusNotFound, "resource_missing", "id")

@@ -84,7 +84,7 @@ func (r *receiver) types() []string {
 
 func (r *receiver) config(c *stripe.Config) { c.WebhookURL, c.WebhookSecret = r.url, webhookSecret }
 
-func TestWebhooksTellOfACheckout(t *testing.T) {
+func TestCheckoutWebhooks(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	w := newWorld(t, r.config)
@@ -246,8 +246,8 @@ func TestNothingIsQueuedWithoutAReceiver(t *testing.T) {
 	}
 }
 
-// TestWhatChecksRead reads, with the official client, the objects that an account check reads.
-func TestWhatChecksRead(t *testing.T) {
+// TestAccountCheckObjects reads, with the official client, the objects that an account check reads.
+func TestAccountCheckObjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()

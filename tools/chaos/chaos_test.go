@@ -9,7 +9,7 @@ import (
 )
 
 // Lost and duplicated operations are reported. The rows are constructed, not measured.
-func TestReportsTellWhatIsWrong(t *testing.T) {
+func TestReportsShowLossesAndDuplicates(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		row      row

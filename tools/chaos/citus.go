@@ -148,9 +148,9 @@ const (
 	recoveryPause = 20 * time.Millisecond
 )
 
-// crashWorker crashes a worker, which is back when it returns. A worker of this run stays away for a
-// time. On a given cluster, one of its processes is killed, which makes PostgreSQL end all others and
-// recover as after a crash.
+// crashWorker crashes a worker and returns when the worker is back. If this run has started the
+// worker, it stays stopped for a time. On a given cluster, crashWorker kills one process of the
+// worker, so that PostgreSQL ends all other processes and recovers as after a crash.
 func (w *world) crashWorker(ctx context.Context) error {
 	i := w.chance.IntN(len(w.nodes) - 1)
 	if w.joined != "" {

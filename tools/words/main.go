@@ -1,8 +1,9 @@
-// Words counts phrases that make English hard to read, and fails if a folder has more of them than
-// before.
+// Words counts phrases that make English hard to read, and fails if the count of a folder differs
+// from the committed baseline.
 //
-// It reads Go comments, texts in Go (messages, help and descriptions), Markdown and the English
-// catalogs. The committed baseline only goes down: -write stores lower counts.
+// It reads Go comments, texts in Go (messages, help, descriptions and failure messages of tests),
+// Markdown, the English catalogs, and the help of the Makefile. The baseline only goes down: -write
+// stores lower counts.
 package main
 
 import (
@@ -19,8 +20,8 @@ import (
 const baselineFile = "tools/words/baseline.txt"
 
 func main() {
-	write := flag.Bool("write", false, "store the counts that went down in the baseline")
-	list := flag.Bool("list", false, "print each phrase with its place")
+	write := flag.Bool("write", false, "store lower counts in the baseline")
+	list := flag.Bool("list", false, "print each phrase and its file")
 	flag.Parse()
 	if err := run(os.Stdout, *write, *list); err != nil {
 		fmt.Fprintln(os.Stderr, "words:", err)
@@ -44,29 +45,37 @@ func run(out io.Writer, write, list bool) error {
 	if err != nil {
 		return err
 	}
-	risen := compare(before, found.counts())
+	risen, fallen := compare(before, found.counts())
 	isFirst := write && len(before) == 0
 	if len(risen) > 0 && !isFirst {
-		return fmt.Errorf("more phrases than before, see go run ./tools/words -list:\n%s", strings.Join(risen, "\n"))
+		return fmt.Errorf("more phrases than in the baseline, see go run ./tools/words -list:\n%s", strings.Join(risen, "\n"))
 	}
 	if write {
 		return writeBaseline(found.counts())
 	}
+	if len(fallen) > 0 {
+		return fmt.Errorf("fewer phrases than in the baseline, lower it with go run ./tools/words -write:\n%s", strings.Join(fallen, "\n"))
+	}
 	return nil
 }
 
-// compare returns the folders with more phrases than the baseline allows.
-func compare(before, now map[string]int) []string {
-	var risen []string
-	for _, key := range slices.Sorted(maps.Keys(now)) {
-		if now[key] > before[key] {
-			risen = append(risen, fmt.Sprintf("%s: %d, was %d", key, now[key], before[key]))
+// compare returns the folders with more and with fewer phrases than in the baseline.
+func compare(before, now map[string]int) (risen, fallen []string) {
+	all := maps.Clone(before)
+	maps.Copy(all, now)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		line := fmt.Sprintf("%s: %d, baseline %d", key, now[key], before[key])
+		switch {
+		case now[key] > before[key]:
+			risen = append(risen, line)
+		case now[key] < before[key]:
+			fallen = append(fallen, line)
 		}
 	}
-	return risen
+	return risen, fallen
 }
 
-// readBaseline reads the highest permitted count of each kind of text and folder.
+// readBaseline reads the count of each kind of text and folder.
 func readBaseline() (map[string]int, error) {
 	text, err := os.ReadFile(baselineFile)
 	if err != nil {

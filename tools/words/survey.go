@@ -28,8 +28,10 @@ var phrases = []*regexp.Regexp{
 const (
 	inComments = "comments"
 	inTexts    = "texts in Go"
+	inTests    = "texts in tests"
 	inMarkdown = "Markdown"
 	inCatalogs = "English catalogs"
+	inHelp     = "field texts and Makefile"
 )
 
 // counter counts the words and phrases of one kind of text in a folder.
@@ -74,7 +76,7 @@ func (r *report) add(kind, file, text string) {
 
 // print writes the phrases per 1,000 words of each kind, and the worst folders.
 func (r *report) print(out io.Writer) {
-	for _, kind := range []string{inComments, inTexts, inMarkdown, inCatalogs} {
+	for _, kind := range []string{inComments, inTexts, inTests, inMarkdown, inCatalogs, inHelp} {
 		var all counter
 		for _, c := range r.counters[kind] {
 			all.words, all.phrases = all.words+c.words, all.phrases+c.phrases
@@ -123,45 +125,68 @@ var (
 	code      = regexp.MustCompile("(?s)```.*?```|`[^`]*`")
 	jsonText  = regexp.MustCompile(`:\s*"((?:[^"\\]|\\.)*)"`)
 	poText    = regexp.MustCompile(`(?m)^msgid "(.+)"$`)
+	elements  = regexp.MustCompile(`^clients/elements/src/texts/\w+\.ts$`)
+	tsText    = regexp.MustCompile(`\['((?:[^'\\]|\\.)*)'`) // the first language is English
+	makeHelp  = regexp.MustCompile(`(?m)^[a-z-]+:.*?## (.+)$`)
 	generated = regexp.MustCompile(`(?m)^// Code generated`)
 	sentence  = regexp.MustCompile(`[a-z]{2,} [a-z]{2,} `)
 )
 
 func (r *report) read(root, file string) error {
-	isGo := strings.HasSuffix(file, ".go")
-	if !isGo && !strings.HasSuffix(file, ".md") && !english.MatchString(file) {
+	readText := r.reader(file)
+	if readText == nil {
 		return nil
 	}
 	data, err := os.ReadFile(path.Join(root, file))
 	if err != nil {
 		return err
 	}
-	text := string(data)
+	readText(string(data))
+	return nil
+}
+
+// reader returns the function that reads the text of a file, or nil for a file to skip.
+func (r *report) reader(file string) func(text string) {
+	matches := func(kind string, pattern *regexp.Regexp) func(string) {
+		return func(text string) {
+			for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+				r.add(kind, file, m[1])
+			}
+		}
+	}
 	switch {
-	case isGo:
-		if !generated.MatchString(text) && file != "tools/words/survey.go" {
-			r.readGo(file, data)
-		}
+	case file == "tools/words/survey.go", file == "internal/arch/words_test.go": // patterns
+		return nil
+	case strings.HasSuffix(file, ".go"):
+		return func(text string) { r.readGo(file, text) }
 	case strings.HasSuffix(file, ".md"):
-		r.add(inMarkdown, file, code.ReplaceAllString(text, ""))
-	case strings.HasSuffix(file, ".po"):
-		for _, m := range poText.FindAllStringSubmatch(text, -1) {
-			r.add(inCatalogs, file, m[1])
-		}
-	default:
-		for _, m := range jsonText.FindAllStringSubmatch(text, -1) {
-			r.add(inCatalogs, file, m[1])
-		}
+		return func(text string) { r.add(inMarkdown, file, code.ReplaceAllString(text, "")) }
+	case file == "internal/app/handbook/fields.txt":
+		return func(text string) { r.add(inHelp, file, code.ReplaceAllString(text, "")) }
+	case file == "Makefile":
+		return matches(inHelp, makeHelp)
+	case elements.MatchString(file):
+		return matches(inCatalogs, tsText)
+	case english.MatchString(file) && strings.HasSuffix(file, ".po"):
+		return matches(inCatalogs, poText)
+	case english.MatchString(file):
+		return matches(inCatalogs, jsonText)
 	}
 	return nil
 }
 
-// readGo reads the comments of a file, and outside of tests its texts: strings with several words.
-func (r *report) readGo(file string, data []byte) {
+// readGo reads the comments of a file and its texts: strings with several words.
+func (r *report) readGo(file, source string) {
+	if generated.MatchString(source) {
+		return
+	}
 	set := token.NewFileSet()
 	var s scanner.Scanner
-	s.Init(set.AddFile(file, set.Base(), len(data)), data, nil, scanner.ScanComments)
-	isTest := strings.HasSuffix(file, "_test.go")
+	s.Init(set.AddFile(file, set.Base(), len(source)), []byte(source), nil, scanner.ScanComments)
+	texts := inTexts
+	if strings.HasSuffix(file, "_test.go") {
+		texts = inTests
+	}
 	var comment []string
 	last := 0
 	flush := func() {
@@ -181,10 +206,10 @@ func (r *report) readGo(file string, data []byte) {
 				flush()
 			}
 			comment, last = append(comment, strings.TrimSpace(strings.TrimLeft(literal, "/*"))), line
-		case kind == token.STRING && !isTest:
+		case kind == token.STRING:
 			text, err := strconv.Unquote(literal)
 			if err == nil && sentence.MatchString(text) && !strings.Contains(text, "SELECT ") && !strings.Contains(text, "<") {
-				r.add(inTexts, file, text)
+				r.add(texts, file, text)
 			}
 		}
 	}

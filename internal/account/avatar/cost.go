@@ -17,8 +17,8 @@ const (
 	tooCostly = maxMemory + 1
 )
 
-// pngCost returns the memory for a PNG: its samples as stored by Go. An interlaced PNG takes half
-// as much again, for its largest pass.
+// pngCost returns the memory for a PNG: its samples as stored by Go. An interlaced PNG takes 50%
+// more, for its largest pass.
 func pngCost(file []byte, pixels int64) int64 {
 	const depthAt, kindAt, interlaceAt, paletted = 24, 25, 28, 3
 	if len(file) <= interlaceAt {
@@ -41,8 +41,8 @@ func pngCost(file []byte, pixels int64) int64 {
 // gifCost returns the memory for the first frame of a GIF, doubled because it may be interlaced.
 func gifCost(_ []byte, pixels int64) int64 { return 2 * pixels }
 
-// jpegCost returns the memory for a JPEG: its samples, four times as much again for the
-// coefficients of a progressive JPEG, and RGB pixels if it is not YCbCr.
+// jpegCost returns the memory for a JPEG: its samples, for a progressive JPEG four times that size
+// for the coefficients, and RGB pixels if it is not YCbCr.
 func jpegCost(file []byte, pixels int64) int64 {
 	const (
 		baseline, extended, progressive = 0xc0, 0xc1, 0xc2
@@ -130,9 +130,10 @@ func jpegSegments(file []byte) func(yield func(marker byte, segment []byte) bool
 	}
 }
 
-// The maximum memory for a WebP. A lossless one takes its pixels, twice while a palette is applied,
-// and its transforms. A lossy one takes its samples. The rest are the Huffman trees of lossless
-// data: 150 bytes can describe trees of 40 KB, and there are at most 2,600 groups of trees.
+// The maximum memory for a WebP. A lossless WebP needs memory for its pixels, twice while a palette
+// is applied, and for its transforms. A lossy WebP needs memory for its samples. The rest is for
+// the Huffman trees of lossless data: 150 bytes can describe trees of 40 KB, and there are at most
+// 2,600 groups of trees.
 const (
 	losslessPerPixel = 9
 	lossyPerPixel    = 2

@@ -53,13 +53,13 @@ func TestDecodingIsBoundedInNumber(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := p.makeAvatar(ctx, good); !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*fault.Error)) {
-		t.Errorf("who waits for a core: %v", err)
+		t.Errorf("waiting caller: %v", err)
 	}
 	if !p.queue.TryAcquire(cores * (1 + queuePerCore)) {
-		t.Fatal("who gave up is still in the queue")
+		t.Fatal("canceled caller is still in the queue")
 	}
 	if _, err := p.makeAvatar(t.Context(), good); !errors.Is(err, errBusy) {
-		t.Errorf("one too many: %v", err)
+		t.Errorf("over the limit: %v", err)
 	}
 	p.queue.Release(cores * (1 + queuePerCore))
 	p.cores.Release(cores)

@@ -139,7 +139,7 @@ func TestUploadRefusals(t *testing.T) {
 	})
 }
 
-func TestRefusalsAreInTheReadersLanguage(t *testing.T) {
+func TestErrorLanguage(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		body, contentType := form(t, part{"avatar", []byte("no")})
@@ -169,7 +169,7 @@ func TestDeleteAvatar(t *testing.T) {
 }
 
 // A picture is stored once and deleted with its last user.
-func TestPicturesGoWithTheirLastUser(t *testing.T) {
+func TestPicturesAreDeletedWithTheLastUser(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		stored := func() int { return r.Number(`SELECT count(*) FROM avatars`) }
@@ -218,7 +218,7 @@ func TestConcurrentAvatars(t *testing.T) {
 		wg.Wait()
 		orphans := r.Number(`SELECT count(*) FROM avatars WHERE hash NOT IN (SELECT avatar_hash FROM users WHERE avatar_hash IS NOT NULL)`)
 		if orphans != 0 {
-			t.Errorf("%d pictures that nobody has", orphans)
+			t.Errorf("%d unused pictures, want 0", orphans)
 		}
 		r.uploaded("1", pictures[0])
 		r.uploaded("2", pictures[1])

@@ -85,12 +85,12 @@ func TestImport(t *testing.T) {
 		}
 		before := s.asked.Load()
 		if dead, retrying := r.bring(""); dead+retrying != 0 || s.asked.Load() != before {
-			t.Error("no picture to import is no job")
+			t.Error("import of an empty URL failed or sent a request")
 		}
 	})
 }
 
-func TestImportLeavesChosenAvatarsAlone(t *testing.T) {
+func TestImportKeepsUploadedAvatars(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		s := newPictureServer(t)
@@ -107,7 +107,7 @@ func TestImportLeavesChosenAvatarsAlone(t *testing.T) {
 			t.Errorf("%d dead, %d retrying, %q", dead, retrying, r.avatarOf(1))
 		}
 		if n := r.Number(`SELECT count(*) FROM avatars`); n != 0 || s.asked.Load() != 2 {
-			t.Errorf("%d stored, %d asked for", n, s.asked.Load())
+			t.Errorf("%d stored, %d requested", n, s.asked.Load())
 		}
 	})
 }
@@ -146,7 +146,7 @@ func TestImportFailuresThatHeal(t *testing.T) {
 	})
 }
 
-func TestNothingInsideIsImported(t *testing.T) {
+func TestPrivatePicturesAreNotImported(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newPictureServer(t)
@@ -154,7 +154,7 @@ func TestNothingInsideIsImported(t *testing.T) {
 		r.Work()
 		for i, url := range []string{s.url + "/dark", strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/dark"} {
 			if dead, _ := r.bring(url); dead != i+1 || s.asked.Load() != 0 {
-				t.Errorf("%s: %d dead, asked %d times", url, dead, s.asked.Load())
+				t.Errorf("%s: %d dead, %d requests", url, dead, s.asked.Load())
 			}
 		}
 	})
@@ -173,7 +173,7 @@ func TestImportIsPartOfTheTransaction(t *testing.T) {
 	})
 }
 
-func TestImportForNobody(t *testing.T) {
+func TestImportForDeletedUser(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		s := newPictureServer(t)

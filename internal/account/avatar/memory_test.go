@@ -15,8 +15,8 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// A picture that would take too much memory is rejected by its headers. Any other stays within the
-// limit, counting all allocations.
+// A picture that would take too much memory is rejected because of its headers. The decoding of
+// other pictures stays within the limit, counting all allocations.
 func TestDecodingIsBoundedInMemory(t *testing.T) { // not parallel, because it counts the allocations of the process
 	gray := jpegOf(t, image.NewGray(image.Rect(0, 0, 64, 64)))
 	small := jpegOf(t, canvas(64, 64, red))

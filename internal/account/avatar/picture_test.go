@@ -181,7 +181,7 @@ func TestColoursOfWebP(t *testing.T) {
 	}
 }
 
-func TestTheMiddleIsKept(t *testing.T) {
+func TestPicturesAreCroppedToTheMiddle(t *testing.T) {
 	t.Parallel()
 	wide, high := canvas(900, 300, red), canvas(301, 900, red)
 	fill(wide, image.Rect(300, 0, 600, 300), green)
@@ -292,7 +292,7 @@ func webpOf(w, h int, chunk []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
 }
 
-func TestWhatIsNoPictureIsRefused(t *testing.T) {
+func TestInvalidPicturesAreRejected(t *testing.T) {
 	t.Parallel()
 	good := map[string][]byte{
 		"PNG": pngOf(t, canvas(50, 50, red)), "JPEG": jpegOf(t, canvas(50, 50, red)), "GIF": gifOf(t, 50, 50, 2, red),

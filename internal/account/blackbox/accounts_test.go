@@ -68,7 +68,7 @@ func TestRegisterRefusals(t *testing.T) {
 				a := s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("new@example.com", c.change))
 				errs, _ := a.At("errors").(map[string]any)
 				if a.Status != 422 || errs[c.field] == nil || len(errs) != 1 {
-					t.Errorf("%d %s, want 422 on %s alone", a.Status, a.Text, c.field)
+					t.Errorf("%d %s, want 422 only on %s", a.Status, a.Text, c.field)
 				}
 			})
 		}
@@ -76,7 +76,8 @@ func TestRegisterRefusals(t *testing.T) {
 	})
 }
 
-// Of concurrent registrations of one email exactly one creates an account and a tenant.
+// If an email is registered several times concurrently, exactly one request creates an account and
+// a tenant.
 func TestRegisterOneEmailAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -139,7 +140,7 @@ func TestLogin(t *testing.T) {
 
 		wrong, unknown := login("ada@example.com", "wrong horse", nil).Want(401), login("eve@example.com", "wrong horse", nil).Want(401)
 		if wrong.Text != unknown.Text || wrong.At("code") != "INVALID_CREDENTIALS" {
-			t.Errorf("a wrong password (%s) and an unknown email (%s) can be told apart", wrong.Text, unknown.Text)
+			t.Errorf("wrong password: %s, unknown email: %s, want the same answer", wrong.Text, unknown.Text)
 		}
 		login("not an email", "wrong horse", nil).Want(401)
 		login("ada@example.com", " correct horse ", nil).Want(401) // passwords are not trimmed

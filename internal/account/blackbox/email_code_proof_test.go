@@ -119,7 +119,8 @@ func TestRegistrationWithoutAPasswordInCookieMode(t *testing.T) {
 	}, allMethods)
 }
 
-// A password needs its confirmation, and the reverse. Without email codes, a registration needs both.
+// A password and its confirmation must be given together. Without email codes, a registration needs
+// both.
 func TestPasswordOfARegistration(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]apptest.Option{"on": {allMethods}, "off": nil} {

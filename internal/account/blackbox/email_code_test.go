@@ -90,7 +90,7 @@ func TestEmailCodeLogsIn(t *testing.T) {
 			t.Errorf("%d credentials of the method email", n)
 		}
 		if n := s.CountAudited(ada, "login.succeeded"); n != 2 {
-			t.Errorf("%d logins in the trail", n)
+			t.Errorf("%d logins in the audit log", n)
 		}
 	}, allMethods)
 }
@@ -281,7 +281,7 @@ func TestEmailCodeWithASecondFactor(t *testing.T) {
 }
 
 // A code ends with everything that ends one-time codes, and with the account.
-func TestWhatEndsEmailCodes(t *testing.T) {
+func TestEmailCodesExpire(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		const email = "ada@example.com"

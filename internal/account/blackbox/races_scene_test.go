@@ -95,8 +95,8 @@ type gate struct {
 	done     chan error
 }
 
-// hold locks users, and on PostgreSQL also the row of the built-in owner role, because a
-// registration needs that row before other transactions can see its user.
+// hold locks users. On PostgreSQL, it also locks the row of the built-in owner role, which a
+// registration needs before other transactions can see its user.
 func hold(s *apptest.Server, dialect sqldb.Dialect, locks ...string) *gate {
 	s.T.Helper()
 	g := &gate{s: s, t: s.T, postgres: dialect == sqldb.Postgres, open: make(chan struct{}), done: make(chan error, 1)}

@@ -166,10 +166,10 @@ var fates = map[string]map[string][2]string{
 	},
 }
 
-// Each issuer runs concurrently with each ender, in both orders. The test holds the locks that both
-// need, starts one after the other, and releases the locks. On SQLite the order of the first writes
-// is unknown, so the fate of either order is accepted. A credential that survives against the rules
-// matches neither.
+// Each issuer of credentials runs concurrently with each operation that ends them, in both orders.
+// The test holds the locks that both operations need, starts one after the other, and releases the
+// locks. On SQLite, the order of the first writes is unknown, so the result of either order is
+// accepted. If a credential survives against the rules, neither result matches.
 func TestIssuingAndEndingAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

@@ -70,7 +70,7 @@ func TestPasswordReset(t *testing.T) {
 }
 
 // The response does not reveal whether an account exists.
-func TestForgotPasswordTellsNothing(t *testing.T) {
+func TestForgotPasswordHidesAccounts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.Register("ada@example.com", false)
@@ -79,17 +79,17 @@ func TestForgotPasswordTellsNothing(t *testing.T) {
 		}
 		known, unknown := ask("ada@example.com").Want(200), ask("nobody@example.com").Want(200)
 		if known.Text != unknown.Text {
-			t.Errorf("%s for an account, %s for none", known.Text, unknown.Text)
+			t.Errorf("%s with an account, %s without", known.Text, unknown.Text)
 		}
 		ask("nonsense").Want(422)
 		apptest.Eventually(t, "the mail", func() bool { return len(s.Mails("ada@example.com")) == 1 })
 		if n := len(s.Mails("nobody@example.com")); n != 0 {
-			t.Errorf("%d mails to nobody", n)
+			t.Errorf("%d mails to an unknown address, want 0", n)
 		}
 	})
 }
 
-// Of concurrent uses of one reset token exactly one sets the password.
+// If a reset token is used concurrently, exactly one request sets the password.
 func TestResetTokenWorksOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -85,7 +85,7 @@ func TestSessionLifetimes(t *testing.T) {
 
 		used, unused, remembered := login(false), login(false), login(true)
 		if used.Cookies["tenantry_session"].MaxAge != 0 || remembered.Cookies["tenantry_session"].MaxAge == 0 {
-			t.Error("the browser keeps a session that is not remembered, or drops one that is")
+			t.Error("Max-Age of the session cookie does not match remember")
 		}
 		pass("119m")
 		if me(used) != 200 {
@@ -173,9 +173,9 @@ func TestRefreshFamilyEnds(t *testing.T) {
 	})
 }
 
-// Of 20 concurrent refreshes with one token exactly one succeeds. The others are reuse, so the
-// family is revoked afterwards. The account package runs 100 rounds of the same test without the
-// slow logins.
+// If a token is used for 20 concurrent refreshes, exactly one succeeds. The others count as reuse,
+// so the family is revoked afterwards. The account package runs 100 rounds of the same test without
+// the slow logins.
 func TestRefreshRace(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -21,7 +21,7 @@ func subscribe(s *apptest.Server, token, endpoint string) apptest.Reply {
 
 // A person who proves ownership of an email registered by another person gets the account, without
 // the other person's tenant, logins and browsers. A platform admin can delete the remaining tenant.
-func TestWhoProvesAnAddressGetsTheAccountAlone(t *testing.T) {
+func TestVerifiedOwnerGetsTheAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin := s.Admin()
@@ -71,7 +71,7 @@ func TestWhoProvesAnAddressGetsTheAccountAlone(t *testing.T) {
 // A reset does not remove the user from a paying tenant, from a tenant that the user declares to be
 // theirs, or from a tenant with other members. A free subscription does not count as paying.
 // Accepting an invitation by mail also proves the email.
-func TestWhatAResetLeavesAlone(t *testing.T) {
+func TestResetKeepsTenants(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -127,7 +127,7 @@ func TestAdminsAreNeverLinked(t *testing.T) {
 			return commands.GrantAdmin(t.Context(), s.CLISettings(), "ada@example.com", nil, io.Discard)
 		}
 		if grant() == nil {
-			t.Error("an account that nobody has proved became an admin's")
+			t.Error("GrantAdmin accepted an account with an unverified email")
 		}
 		resetPassword(s, "ada@example.com", resetToken(s, "ada@example.com"), "a new password").Want(200)
 		if err := grant(); err != nil {

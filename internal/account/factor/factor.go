@@ -49,9 +49,9 @@ type Deps struct {
 
 // Service manages second factors.
 //
-// Invariant: whatever adds, uses or removes a factor has locked its user. So a time step, a
-// recovery code and a challenge are accepted once, and of two first factors, one brings the
-// recovery codes.
+// Invariant: an operation that adds, uses or removes a factor locks its user first. So a time step,
+// a recovery code and a challenge are accepted once. If two factors are added concurrently, only
+// the first one creates the recovery codes.
 type Service struct {
 	deps  Deps
 	store store
@@ -96,8 +96,8 @@ func (s *Service) Overview(ctx context.Context, userID int64) (Overview, error) 
 	return o, err
 }
 
-// added completes the addition of a factor by the caller's login: it brings the recovery codes if
-// the user lacks them, records the factor, and notifies the user. The caller has locked the user.
+// added completes the addition of a factor: it creates recovery codes if they are missing, records
+// the factor for the caller's login, and notifies the user. The caller has locked the user.
 func (s *Service) added(ctx context.Context, self account.Self, family uuid.UUID, n notice, after map[string]any) (codes []string, err error) {
 	now := s.deps.Clock.Now()
 	existing, _, err := s.store.countRecoveryCodes(ctx, self.ID)
@@ -123,8 +123,8 @@ func (s *Service) added(ctx context.Context, self account.Self, family uuid.UUID
 	return codes, s.deps.Accounts.Record(ctx, self.ID, "factor.added", nil, after)
 }
 
-// removed completes the removal of a factor. The last factor takes the recovery codes with it. The
-// caller has locked the user.
+// removed completes the removal of a factor. With the last factor, it deletes the recovery codes.
+// The caller has locked the user.
 func (s *Service) removed(ctx context.Context, userID int64, n notice, before map[string]any) error {
 	if err := s.store.updateEnabled(ctx, userID); err != nil {
 		return err

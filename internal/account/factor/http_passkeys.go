@@ -109,8 +109,8 @@ func (optionalCredential) Schema(r *shape.Registry) *shape.Schema {
 	return s
 }
 
-// The texts have no maximum length: a long one is a wrong code or an unknown challenge, like every
-// other text of the wrong form.
+// The texts do not have a maximum length: like any malformed text, a long text is a wrong code or
+// an unknown challenge.
 type secondFactorInput struct {
 	Body struct {
 		Challenge    string             `json:"challenge" format:"password" minLength:"1" doc:"The challenge of the login."`

@@ -8,7 +8,7 @@ import (
 )
 
 // The test vectors of RFC 6238, appendix B, for SHA-1, with the last six of their eight digits.
-func TestCodesOfTheStandard(t *testing.T) {
+func TestStandardCodes(t *testing.T) {
 	t.Parallel()
 	key := []byte("12345678901234567890")
 	for at, code := range map[int64]string{

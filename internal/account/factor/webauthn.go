@@ -61,8 +61,9 @@ func algorithms() []protocol.CredentialParameter {
 	return list
 }
 
-// relyingParty returns the library for a ceremony on a page of an origin. The first-party origins
-// are a function, not a list, so the library gets the only origin that the ceremony can have.
+// relyingParty returns the library's object for a ceremony on a page of an origin. The library
+// needs a list of origins, but first-party origins are determined by a function, so the list
+// contains only the origin of the ceremony.
 func (s *Service) relyingParty(origin string) (*webauthn.WebAuthn, error) {
 	timeout := webauthn.TimeoutConfig{Timeout: challengeLifetime, TimeoutUVD: challengeLifetime}
 	return webauthn.New(&webauthn.Config{
@@ -121,8 +122,8 @@ func (s *Service) discoverableOptions() (options, session []byte, err error) {
 	return encode(assertion.Response, data, "allowCredentials")
 }
 
-// encode returns the JSON of options and of the data of a challenge. The options always have the
-// list, which the library leaves out if it is empty.
+// encode returns the JSON of options and of the data of a challenge. The options always include the
+// field named list, which the library omits if it is empty.
 func encode(options any, data *webauthn.SessionData, list string) (encoded, session []byte, err error) {
 	text, err := json.Marshal(options)
 	if err != nil {

@@ -56,17 +56,17 @@ func TestOAuthWithMockOIDC(t *testing.T) {
 		}
 		mock.QueueUser(&mockoidc.MockUser{Subject: "2", Email: "jane@example.com"})
 		if told := login(asIs); told.Get("error") != "email_unverified" {
-			t.Errorf("unverified: the frontend is told %v", told)
+			t.Errorf("unverified: redirected with %v, want email_unverified", told)
 		}
 		if told := login(func(to string) string { return with(t, to, "nonce", "another") }); told.Get("error") != "provider_error" {
-			t.Errorf("another nonce: the frontend is told %v", told)
+			t.Errorf("another nonce: redirected with %v, want provider_error", told)
 		}
 		mock.QueueError(&mockoidc.ServerError{Code: 500, Error: mockoidc.InternalServerError})
 		b := r.browser()
 		to := b.start("mock")
 		back := r.url + oauth.Path + "mock/callback?code=1&state=" + query(t, to, "state")
 		if told := b.callback(back); told.Get("error") != "provider_error" {
-			t.Errorf("a failing provider: the frontend is told %v", told)
+			t.Errorf("failing provider: redirected with %v, want provider_error", told)
 		}
 	})
 }
@@ -108,7 +108,7 @@ func TestOAuthWithOIDCProvider(t *testing.T) {
 					got = b.post(html.UnescapeString(form[1]), fields)
 				}
 				if got.location == "" {
-					t.Fatalf("%s answers %d %s", at, got.status, got.text)
+					t.Fatalf("%s returns %d %s", at, got.status, got.text)
 				}
 				at = got.location
 			}
@@ -123,7 +123,7 @@ func TestOAuthWithOIDCProvider(t *testing.T) {
 			t.Errorf("%+v", again)
 		}
 		if told := login("unverified@example.com"); told.Get("error") != "email_unverified" {
-			t.Errorf("unverified: the frontend is told %v", told)
+			t.Errorf("unverified: redirected with %v, want email_unverified", told)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func TestBrowserKeys(t *testing.T) {
 	}
 }
 
-func TestLooseTruth(t *testing.T) {
+func TestLenientBool(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		`true`: true, `"true"`: true, `1`: true, `"1"`: true,

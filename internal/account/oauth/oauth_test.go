@@ -18,7 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-func TestOAuthProvidersAreThoseThatAreConfigured(t *testing.T) {
+func TestOAuthListsConfiguredProviders(t *testing.T) {
 	t.Parallel()
 	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		if got := r.browser().get(r.url + oauth.Path + "providers"); strings.TrimSpace(got.text) != `{"providers":["sandbox"]}` || got.status != 200 {
@@ -52,7 +52,7 @@ func TestOAuthRedirectBeginsAFlow(t *testing.T) {
 			t.Errorf("the cookie is %s", cookie)
 		}
 		if again := b.get(r.url + oauth.Path + "sandbox/redirect").header.Get("Set-Cookie"); again != cookie {
-			t.Errorf("the second login of a browser takes the first its key: %s", again)
+			t.Errorf("second login of a browser replaced its key: %s", again)
 		}
 		var state, browser string
 		if err := r.db.Conn(t.Context()).QueryRowContext(t.Context(), `SELECT state_hash, browser_hash FROM oauth_flows`).Scan(&state, &browser); err != nil {
@@ -66,7 +66,7 @@ func TestOAuthRedirectBeginsAFlow(t *testing.T) {
 
 // Rule 2 (c): a new user gets a verified account with a first tenant. Rule 2 (a): later logins of
 // the same person get the same account, even if its email has changed.
-func TestOAuthRegistersAndKnowsAgain(t *testing.T) {
+func TestOAuthRegistersThenLogsIn(t *testing.T) {
 	t.Parallel()
 	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		first := r.browser().login("sandbox", somebody("  Ada@Example.COM"))
@@ -206,7 +206,7 @@ func TestOAuthRefusals(t *testing.T) {
 			}, "provider_error"},
 		} {
 			if got := c.told(r.browser()); !cmp.Equal(got, url.Values{"error": {c.want}}) {
-				t.Errorf("%s: the frontend is told %v, want %s", name, got, c.want)
+				t.Errorf("%s: redirected with %v, want %s", name, got, c.want)
 			}
 		}
 		b := r.browser()
@@ -249,13 +249,13 @@ func TestOAuthFlowBelongsToItsBrowser(t *testing.T) {
 		first, second := b.start("sandbox"), b.start("sandbox")
 		at := b.consent(first, somebody("ada@example.com"))
 		if got := r.browser().callback(at); got.Get("error") != "invalid_state" {
-			t.Errorf("another browser is told %v", got)
+			t.Errorf("another browser: redirected with %v, want invalid_state", got)
 		}
 		if got := b.callback(at); got.Get("code") == "" {
-			t.Errorf("its own is told %v", got)
+			t.Errorf("same browser: redirected with %v, want a code", got)
 		}
 		if got := b.callback(b.consent(second, somebody("ada@example.com"))); got.Get("code") == "" {
-			t.Errorf("its second window is told %v", got)
+			t.Errorf("second window: redirected with %v, want a code", got)
 		}
 	})
 }
@@ -269,7 +269,7 @@ func TestOAuthExchange(t *testing.T) {
 		}
 		used, old := code(), code()
 		if parsed, err := uuid.Parse(used); err != nil || parsed.Version() != 4 {
-			t.Errorf("the code %s is no random UUID", used)
+			t.Errorf("code %s is not a random UUID", used)
 		}
 		if r.count(`SELECT count(*) FROM oauth_codes WHERE code_hash = $1`, used) != 0 {
 			t.Error("the code is stored as it is")
@@ -383,7 +383,7 @@ func TestOAuthIsAllOrNothing(t *testing.T) {
 		r.pictures.err = errors.New("secret: no queue")
 		got := f.login(r.browser(), map[string]any{"sub": "1", "email": "ada@example.com", "email_verified": true, "picture": "https://pics.test/1.png"})
 		if got.Get("error") != "server_error" {
-			t.Errorf("the frontend is told %v", got)
+			t.Errorf("redirected with %v, want server_error", got)
 		}
 		for _, table := range []string{"users", "oauth_identities", "tenants", "oauth_codes"} {
 			if n := r.count(`SELECT count(*) FROM ` + table); n != 0 {

@@ -180,9 +180,9 @@ func (p *oidcProvider) check(t *oidc.IDToken, c oidcClaims, accessToken, nonce s
 	return nil
 }
 
-// fetchUserInfo reads the claims that an ID token may omit from the UserInfo endpoint. It takes email and
-// email_verified from the same document: if one document confirms its email, that says nothing
-// about the email in the other.
+// fetchUserInfo reads the claims that an ID token may omit from the UserInfo endpoint. It takes
+// email and email_verified from the same document, because one document does not confirm the email
+// in the other.
 func (p *oidcProvider) fetchUserInfo(ctx context.Context, d *discovery, token *oauth2.Token, who identity) (identity, error) {
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {

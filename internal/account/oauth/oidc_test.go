@@ -47,7 +47,7 @@ func TestOAuthIDTokensThatAreNotBelieved(t *testing.T) {
 		"another issuer":      {"iss": "https://evil.test"},
 		"another audience":    {"aud": "somebody else"},
 		"made for another":    {"aud": []string{"tenantry", "other"}, "azp": "other"},
-		"made for nobody":     {"aud": []string{"tenantry", "other"}},
+		"without an audience": {"aud": []string{"tenantry", "other"}},
 		"expired":             {"exp": fakeNow.Unix() - 1},
 		"without an end":      {"exp": nil},
 		"another nonce":       {"nonce": "another"},
@@ -57,7 +57,7 @@ func TestOAuthIDTokensThatAreNotBelieved(t *testing.T) {
 		"claims of odd types": {"email": 5},
 	} {
 		if got := f.login(r.browser(), and(claims)); got.Get("error") != "provider_error" {
-			t.Errorf("%s: the frontend is told %v", name, got)
+			t.Errorf("%s: redirected with %v, want provider_error", name, got)
 		}
 	}
 	good := f.signer
@@ -74,7 +74,7 @@ func TestOAuthIDTokensThatAreNotBelieved(t *testing.T) {
 		f.signer = signer
 		f.mu.Unlock()
 		if got := f.login(r.browser(), verified); got.Get("error") != "provider_error" {
-			t.Errorf("signed with %s: the frontend is told %v", name, got)
+			t.Errorf("signed with %s: redirected with %v, want provider_error", name, got)
 		}
 	}
 	f.mu.Lock()
@@ -98,7 +98,7 @@ func TestOAuthIDTokensThatAreNotBelieved(t *testing.T) {
 		f.token = token
 		f.mu.Unlock()
 		if got := f.login(r.browser(), verified); got.Get("error") != "provider_error" {
-			t.Errorf("the token endpoint answers %s: the frontend is told %v", name, got)
+			t.Errorf("token response %s: redirected with %v, want provider_error", name, got)
 		}
 	}
 	if f.asked["/elsewhere"] > 0 {
@@ -114,7 +114,7 @@ func TestOAuthTokenRequest(t *testing.T) {
 	t.Parallel()
 	f, r := fakeRig(t, plain)
 	if got := f.login(r.browser(), verified); got.Get("code") == "" {
-		t.Fatalf("the frontend is told %v", got)
+		t.Fatalf("redirected with %v, want a code", got)
 	}
 	if len(f.form.Get("code_verifier")) < 43 || f.form.Get("client_secret") != "hush" || f.form.Get("code") != "fake-code" ||
 		f.form.Get("redirect_uri") != r.url+oauth.Path+"fake/callback" {
@@ -159,7 +159,7 @@ func TestOAuthClaims(t *testing.T) {
 }
 
 // Linking an identity imports the picture. Later logins do not.
-func TestOAuthPictureComesWithTheLink(t *testing.T) {
+func TestOAuthLinkImportsThePicture(t *testing.T) {
 	t.Parallel()
 	dbEach(t, func(t *testing.T, f *fakeOIDC, r *rig) {
 		user, _ := r.registered(t, "ada@example.com")
@@ -211,7 +211,7 @@ func TestOAuthProviderThatIsDown(t *testing.T) {
 	f.mu.Unlock()
 	for range 3 {
 		if told := f.login(r.browser(), verified); told.Get("code") == "" {
-			t.Errorf("the frontend is told %v", told)
+			t.Errorf("redirected with %v, want a code", told)
 		}
 	}
 	if n := f.asked["/.well-known/openid-configuration"]; n != 1 {
@@ -221,7 +221,7 @@ func TestOAuthProviderThatIsDown(t *testing.T) {
 	f.down = true
 	f.mu.Unlock()
 	if told := f.login(r.browser(), verified); told.Get("error") != "provider_error" {
-		t.Errorf("the frontend is told %v", told)
+		t.Errorf("redirected with %v, want provider_error", told)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestOAuthMicrosoft(t *testing.T) {
 		"another tenant's issuer":      {work, map[string]any{"xms_edov": true, "tid": other}, "provider_error"},
 		"personal by its own word":     {work, map[string]any{"tid": personal}, "provider_error"},
 		"no tenant":                    {work, map[string]any{"xms_edov": true, "tid": nil}, "provider_error"},
-		"a tenant that is no id":       {"common", map[string]any{"xms_edov": true}, "provider_error"},
+		"an invalid tenant ID":         {"common", map[string]any{"xms_edov": true}, "provider_error"},
 		"the place of the tenant's id": {"{tenantid}", map[string]any{"xms_edov": true}, "provider_error"},
 		"not Microsoft":                {work, map[string]any{"xms_edov": true, "iss": "https://evil.test/" + work + "/v2.0"}, "provider_error"},
 	} {

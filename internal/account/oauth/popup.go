@@ -40,9 +40,9 @@ func popupPolicy(logo string) string {
 // opened it, and closes itself (rules: account#delegated-login). Only pages of frontendURL's origin
 // can receive the message: the origin is fixed here and does not depend on the address of the page.
 // The page uses the language of the browser and the operator's brand. If own is set, the service's
-// own pages are the frontend, and logins outside a popup end here too: the page passes the result to
-// signIn, the console's sign-in page. Without a console, signIn is empty, and the page exchanges the
-// code and continues to the billing page.
+// own pages are the frontend, and logins outside a popup end here too: the page passes the result
+// to signIn, the console's sign-in page. Without a console, signIn is empty, and the page itself
+// exchanges the code and continues to the billing page.
 func Popup(pages frontend.Addresses, own bool, signIn string, b brand.Brand, publicURL string) (http.Handler, error) {
 	frontendURL, path := strings.TrimRight(pages.URL, "/"), pages.Path(frontend.OAuthCallback)
 	u, err := url.Parse(frontendURL)

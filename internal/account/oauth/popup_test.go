@@ -51,7 +51,7 @@ func TestOAuthPopup(t *testing.T) {
 	}
 }
 
-func TestOAuthPopupSpeaksTheReadersLanguage(t *testing.T) {
+func TestOAuthPopupLanguage(t *testing.T) {
 	t.Parallel()
 	h, err := oauth.Popup(frontend.Addresses{URL: "https://app.example.com"}, false, "", brand.Brand{}, "https://api.example.com")
 	if err != nil {

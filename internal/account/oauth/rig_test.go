@@ -235,7 +235,7 @@ func (b *browser) start(provider string) string {
 	b.t.Helper()
 	p := b.get(b.rig.url + oauth.Path + provider + "/redirect")
 	if p.status != http.StatusFound {
-		b.t.Fatalf("redirect answers %d %s", p.status, p.text)
+		b.t.Fatalf("redirect returns %d %s", p.status, p.text)
 	}
 	return p.location
 }
@@ -258,7 +258,7 @@ func (b *browser) consent(at string, fields url.Values) string {
 	}
 	back := b.post("http://"+u.Host+idp.Path+"/authorize", fields)
 	if back.status != http.StatusSeeOther {
-		b.t.Fatalf("the consent form answers %d %s", back.status, back.text)
+		b.t.Fatalf("the consent form returns %d %s", back.status, back.text)
 	}
 	return back.location
 }
@@ -269,11 +269,11 @@ func (b *browser) callback(address string) url.Values {
 	p := b.get(address)
 	query, ok := strings.CutPrefix(p.location, oauthFrontend+"/oauth/callback?")
 	if p.status != http.StatusFound || !ok {
-		b.t.Fatalf("callback answers %d %q %s", p.status, p.location, p.text)
+		b.t.Fatalf("callback returns %d %q %s", p.status, p.location, p.text)
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil || len(values) != 1 {
-		b.t.Fatalf("the frontend is told %s", query)
+		b.t.Fatalf("redirected with query %s, want one parameter", query)
 	}
 	return values
 }
@@ -305,7 +305,7 @@ func (p page) session(t *testing.T) session {
 	t.Helper()
 	var s session
 	if err := json.Unmarshal([]byte(p.text), &s); err != nil || p.status != http.StatusOK || s.IsNewUser == nil {
-		t.Fatalf("exchange answers %d %s", p.status, p.text)
+		t.Fatalf("exchange returns %d %s", p.status, p.text)
 	}
 	return s
 }

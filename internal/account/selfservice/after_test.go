@@ -79,7 +79,7 @@ func keptOf(s *apptest.Server, token string) apptest.Reply {
 
 // Credentials and links of a deleted account never work, even after its email is registered again.
 // The new account starts without data of the old one.
-func TestNothingOutlivesTheAccount(t *testing.T) {
+func TestAccountDeletionRemovesAllData(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -117,7 +117,7 @@ func TestNothingOutlivesTheAccount(t *testing.T) {
 		a := s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("bob@example.com", apptest.Object{
 			"create_tenant": false, "name": "Robert", "password": "battery staple", "password_confirmation": "battery staple",
 		})).Want(201)
-		dead("once the email has registered anew")
+		dead("after the email was registered again")
 		fresh := a.Str("accessToken")
 		if s.Call("POST", "/api/v1/invitations/"+invitation+"/accept", fresh, nil).Status < 400 {
 			t.Error("the invitation that was accepted works again")
@@ -193,7 +193,7 @@ func TestDeletingAnOwnersAccount(t *testing.T) {
 		s.Call("DELETE", "/api/v1/user", ada.Token, apptest.Object{"current_password": "Correct horse"}).WantInvalid("current_password")
 		deleteAccount(s, ada.Token).Want(204)
 		me(s, ada.Token).WantRefused(401, "")
-		me(s, bob).As("who has left").Want(200)
+		me(s, bob).As("former member").Want(200)
 	})
 }
 
@@ -245,7 +245,7 @@ func TestExportHasEverythingButSecrets(t *testing.T) {
 		}
 		for _, secret := range secrets {
 			if strings.Contains(kept.Text, secret) {
-				t.Errorf("it has %q", secret)
+				t.Errorf("got %q", secret)
 			}
 		}
 	})

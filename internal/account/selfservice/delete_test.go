@@ -37,7 +37,7 @@ func TestDeletingTheAccount(t *testing.T) {
 		for what, body := range map[string]apptest.Object{"wrong": {"current_password": "wrong horse"}, "missing": {}} {
 			s.Call("DELETE", "/api/v1/user", bob, body).As(what).WantInvalid("current_password")
 		}
-		deleteAccount(s, ada.Token).As("who owns a tenant with others").WantRefused(409, "OWNS_TENANT")
+		deleteAccount(s, ada.Token).As("owner of a tenant with other members").WantRefused(409, "OWNS_TENANT")
 
 		if a := deleteAccount(s, bob).Want(204); a.Text != "" {
 			t.Errorf("%q", a.Text)
@@ -53,7 +53,7 @@ func TestDeletingTheAccount(t *testing.T) {
 			}
 		}
 		if n := s.CountRows("SELECT count(*) FROM users WHERE id = $1 AND name = '' AND email NOT LIKE '%bob%' AND password_hash IS NULL AND avatar_hash IS NULL", id); n != 1 {
-			t.Error("the row says who it was")
+			t.Error("the row still contains personal data")
 		}
 		// The keys that Bob created remain, without his name.
 		s.Call("GET", ada.Path("/usage"), secret, nil).Want(200)
@@ -113,7 +113,7 @@ func TestDeletingWhileJoining(t *testing.T) {
 			}
 			wg.Wait()
 			if n := s.CountRows("SELECT count(*) FROM memberships m JOIN users u ON u.id = m.user_id WHERE u.deleted_at IS NOT NULL"); n != 0 {
-				t.Fatalf("round %d: %d who are gone are members", round, n)
+				t.Fatalf("round %d: %d deleted users are members", round, n)
 			}
 			if n := s.CountRows(`SELECT count(*) FROM memberships m JOIN roles r ON r.id = m.role_id
 				WHERE m.tenant_id = $1 AND r.tenant_id IS NULL AND r.name = 'owner'`, ada.Tenant); n != 1 {
@@ -166,7 +166,7 @@ func TestExportingTheAccount(t *testing.T) {
 			WantAt("email_verifications.0.email", "new@example.com")
 		for _, not := range []string{"secret-friend", "ada@example.com", "argon2", secret, bob, "token_hash"} {
 			if strings.Contains(a.Text, not) {
-				t.Errorf("it has %q", not)
+				t.Errorf("got %q", not)
 			}
 		}
 	})

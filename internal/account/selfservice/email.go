@@ -77,13 +77,13 @@ func (s *Service) mailLink(ctx context.Context, user account.User, address, loca
 }
 
 // VerifyEmail uses a link. It marks the email that the link was mailed to as verified, and makes it
-// the user's email. Unknown, used and expired tokens return the same error, as does a link for an
-// address that another user has registered since.
+// the user's email. Unknown, used and expired tokens return the same error. So does a link for an
+// address that another user has registered in the meantime.
 //
 // A link for a change of email also needs a login of the account or its password (422 on
 // current_password). Otherwise an attacker could request a change to the address of another person,
-// who follows the link and adopts the account. The change ends everything that belonged to the
-// former email.
+// who follows the link and then uses the attacker's account. The change ends everything that
+// belonged to the former email.
 //
 // Invariant: operations that end links lock the user, and so does VerifyEmail before it uses a
 // link. If a password change and a link run concurrently, the link is either used first or

@@ -118,13 +118,13 @@ func TestChangingTheEmail(t *testing.T) {
 		token := links(s, "new@example.com", 1)[0]
 		taken := changeEmail(s, ada.Token, "taken@example.com").Want(202)
 		if taken.Text != free.Text {
-			t.Errorf("a caller can tell %s from %s", taken.Text, free.Text)
+			t.Errorf("taken address: %s, free address: %s, want the same answer", taken.Text, free.Text)
 		}
 		if got := awaitMails(s, "ada@example.com", 2); len(got) != 2 {
 			t.Errorf("notices to the old address: %v", got)
 		}
 		if got := s.Mails("taken@example.com"); len(got) != 0 {
-			t.Errorf("mail to whoever has the address: %v", got)
+			t.Errorf("mail to the owner of the taken address: %v", got)
 		}
 		verify(s, token).As("of a change that another has replaced").WantRefused(400, "")
 

@@ -31,7 +31,7 @@ func TestChangingTheEmailNeedsTheOwner(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/verify-email", "", body).WantInvalid("current_password")
 		acting := s.Admin()
 		s.Impersonate(acting, ada).Want(200)
-		confirm(s, acting, token).As("an admin who acts as the owner").WantInvalid("current_password")
+		confirm(s, acting, token).As("admin impersonating the owner").WantInvalid("current_password")
 		me(s, ada.Token).Want(200).WantAt("user.email", "ada@example.com")
 
 		confirm(s, ada.Token, token).Want(200)
@@ -42,9 +42,9 @@ func TestChangingTheEmailNeedsTheOwner(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/verify-email", "", apptest.Object{
 			"token": links(s, "newer@example.com", 1)[0], "current_password": password,
 		}).Want(200)
-		me(s, ada.Token).As("every login, because none confirmed").WantRefused(401, "")
+		me(s, ada.Token).As("all unconfirmed logins").WantRefused(401, "")
 		if n := s.CountAudited(ada, "email.changed"); n != 2 {
-			t.Errorf("%d entries of changes in the trail", n)
+			t.Errorf("%d entries of changes in the audit log", n)
 		}
 	})
 }

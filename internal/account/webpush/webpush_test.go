@@ -92,7 +92,7 @@ func TestPushSubscriptions(t *testing.T) {
 			t.Error(err)
 		}
 		if w := r.Call("GET", pushPath, "1", nil); strings.Contains(w.Body.String(), "auth") || strings.Contains(w.Body.String(), "p256dh") {
-			t.Errorf("keys are told: %s", w.Body)
+			t.Errorf("response contains keys: %s", w.Body)
 		}
 		if got := r.browsers("2"); len(got) != 0 {
 			t.Errorf("another user sees %v", got)
@@ -353,7 +353,7 @@ func TestOutcomesOfPushes(t *testing.T) {
 }
 
 // A message for one user is not sent to the browser's next user.
-func TestPushesToWhoIsGone(t *testing.T) {
+func TestPushesToFormerUsers(t *testing.T) {
 	t.Parallel()
 	eachPush(t, func(t *testing.T, r *rig, s *pushService) {
 		r.subscribe("1", s.url+"/moved")

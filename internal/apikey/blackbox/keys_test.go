@@ -86,7 +86,7 @@ func TestMakingAndListingKeys(t *testing.T) {
 	})
 }
 
-func TestWhoManagesKeys(t *testing.T) {
+func TestKeyPermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -144,7 +144,7 @@ func TestRotatingKeys(t *testing.T) {
 			t.Errorf("the new key lives for %s", got)
 		}
 		if second.Str("data.secret") == first.Str("data.secret") || second.Str("data.id") == first.Str("data.id") {
-			t.Error("it is the same key")
+			t.Error("rotation returned the same key")
 		}
 		record(s, ada, first.Str("data.secret")).WantRefused(401, "")
 		record(s, ada, second.Str("data.secret")).Want(201)
@@ -251,7 +251,7 @@ func TestAtMostFiftyKeys(t *testing.T) {
 			count[<-statuses]++
 		}
 		if count[201] != 6 || count[422] != 6 {
-			t.Errorf("made and refused: %v", count)
+			t.Errorf("created and rejected: %v", count)
 		}
 		s.Call("POST", ada.Path("/api-keys"), ada.Token, usageWrite).WantInvalid("name")
 		makeKey(s, other, "usage.read")
@@ -291,7 +291,7 @@ func TestTrailOfKeys(t *testing.T) {
 		renamed.WantAt("data.0.before.name", "First").WantAt("data.0.after.name", "Second").WantAt("data.0.resource_id", made.Str("data.id"))
 		for _, secret := range []string{made.Str("data.secret"), rotated.Str("data.secret")} {
 			if strings.Contains(trail.Text, secret) {
-				t.Error("a secret is in the trail")
+				t.Error("a secret is in the audit log")
 			}
 		}
 	})

@@ -163,7 +163,7 @@ func TestScopesOfEveryRoute(t *testing.T) {
 }
 
 // Invalid keys and keys outside the Authorization header do not authenticate a request.
-func TestWhereKeysAreAccepted(t *testing.T) {
+func TestRoutesThatAcceptKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -196,7 +196,7 @@ func TestWhereKeysAreAccepted(t *testing.T) {
 	})
 }
 
-func TestWhenAKeyWasUsed(t *testing.T) {
+func TestLastUseOfAKey(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -308,7 +308,7 @@ func TestRateLimitsCountByKey(t *testing.T) {
 }
 
 // A key stops working when its tenant is deleted.
-func TestKeysGoWithTheirTenant(t *testing.T) {
+func TestKeysAreDeletedWithTheTenant(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)

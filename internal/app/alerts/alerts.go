@@ -1,5 +1,5 @@
 // Package alerts notifies a tenant when a soft quota is almost or completely used. It sends mail to
-// the billing address, or to the owner if there is none, and push messages to the owner and the
+// the billing address, or else to the owner, and push messages to the owner and the
 // admins (rules: usage#alerts).
 package alerts
 

@@ -52,7 +52,7 @@ func (b *bulletin) Notify(_ context.Context, userID int64, m push.Message) error
 	return nil
 }
 
-func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
+func TestQuotaAlertRecipients(t *testing.T) {
 	t.Parallel()
 	messages, err := i18n.Load()
 	if err != nil {
@@ -97,7 +97,7 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 				"mail to owner@example.com in it: Acme API calls 8.5/10 100% until 0001-01-01",
 			},
 		},
-		{"a language that is none", tenant.Tenant{Name: "Acme", Settings: sqldb.JSON(`{"locale":7}`), Billing: billed}, nil, reached, []string{
+		{"an unknown language", tenant.Tenant{Name: "Acme", Settings: sqldb.JSON(`{"locale":7}`), Billing: billed}, nil, reached, []string{
 			"mail to billing@example.com in en: Acme API calls 8.5/10 100% until 0001-01-01",
 		}},
 		{"each in their own language", tenant.Tenant{Name: "Acme"}, []tenant.Member{
@@ -110,7 +110,7 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 			"push to 3: Alerte de consommation: Acme a atteint sa limite de consommation pour « Appels d’API ». https://app.example.com/billing quota-api-calls",
 			"mail to owner@example.com in fr: Acme Appels d’API 8.5/10 100% until 0001-01-01",
 		}},
-		{"nobody to tell", tenant.Tenant{Name: "Acme"}, team[:1], reached, nil},
+		{"no recipient", tenant.Tenant{Name: "Acme"}, team[:1], reached, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

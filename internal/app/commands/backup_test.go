@@ -126,7 +126,7 @@ func TestRestore(t *testing.T) {
 }
 
 // An interrupted backup leaves no file, and neither does a backup of a missing database.
-func TestBackupIsWholeOrNotThere(t *testing.T) {
+func TestBackupIsAtomic(t *testing.T) {
 	t.Parallel()
 	source, folder := in(t.TempDir()), t.TempDir()
 	change(t, source, named("ada"))

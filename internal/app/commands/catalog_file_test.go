@@ -118,7 +118,7 @@ meters:
   - {code: mails, name: Mails, aggregation_type: sum, reset_interval: daily, quota_enforcement: none, prices: {EUR: {unit_price_cents: 0.25, psp_price_id: price_mails}, USD: 1}}
 `
 
-// edit replaces parts of a text, each of which must occur.
+// edit replaces parts of a text; each part must occur.
 func edit(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -206,10 +206,10 @@ func TestCatalogImport(t *testing.T) {
 3 changes made
 `)
 		if trail := s.AuditLog(url.Values{"filter[action]": {"meter.updated"}}).Want(200); trail.At("data.0.actor_id") != nil || trail.At("data.0.ip") != "" {
-			t.Errorf("the trail: %s", trail.Text)
+			t.Errorf("the audit log: %s", trail.Text)
 		}
 		if done := s.AuditLog(url.Values{"filter[action]": {"plan.updated"}}).Actions(); len(done) < 4 {
-			t.Errorf("changes of plans in the trail: %v", done)
+			t.Errorf("changes of plans in the audit log: %v", done)
 		}
 	})
 }
@@ -306,10 +306,10 @@ func TestCatalogImportRefusals(t *testing.T) {
 			}
 		})
 		if !errors.Is(err, pricelist.ErrCatalogChanged) {
-			t.Errorf("a catalog that was changed meanwhile: %v", err)
+			t.Errorf("catalog changed after the preview: %v", err)
 		}
 		if got := f.export(false); strings.Contains(got, "slug: shop") {
-			t.Error("half of it was changed")
+			t.Error("import was applied partly")
 		}
 		if _, err := f.try(shop, func(p *commands.CatalogImport) { p.File = "nowhere.yaml" }); err == nil || !strings.Contains(err.Error(), "nowhere.yaml") {
 			t.Errorf("a file that is not there: %v", err)

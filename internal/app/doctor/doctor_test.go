@@ -37,7 +37,7 @@ func find(t *testing.T, cfg doctor.Config, name string) []check.Finding {
 			found = append(found, f)
 		}
 		if (f.Status == check.StatusOK) != (f.Fix == nil) && f.Status != check.StatusOK && f.Detail == "" {
-			t.Errorf("%s says neither what is wrong nor what to do", f.Name)
+			t.Errorf("%s failed without a detail and a fix", f.Name)
 		}
 	}
 	return found
@@ -241,7 +241,7 @@ func TestOutsideChecks(t *testing.T) {
 	wantFound(t, cfg, "login broken", check.StatusError, "404")
 	wantFound(t, cfg, "login github", check.StatusOK, "redirect URI")
 	if post.taken != 0 {
-		t.Errorf("%d mails were sent unasked", post.taken)
+		t.Errorf("%d mails sent without --send-to", post.taken)
 	}
 	cfg.SendTo = "ops@example.com"
 	wantFound(t, cfg, "mail", check.StatusOK, "accepted an email to ops@example.com")
@@ -290,10 +290,10 @@ func TestAServerIsNoticed(t *testing.T) {
 
 func TestSettingsChecks(t *testing.T) {
 	t.Parallel()
-	wrong := errors.Join(&settings.Error{Name: "TENANTRY_ADDR", Reason: "is wrong"}, errors.Join(&settings.Error{Name: "TENANTRY_DATA", Reason: "is no folder"}))
+	wrong := errors.Join(&settings.Error{Name: "TENANTRY_ADDR", Reason: "is wrong"}, errors.Join(&settings.Error{Name: "TENANTRY_DATA", Reason: "is not a folder"}))
 	cfg := doctor.Config{SettingsError: wrong, Unknown: []settings.UnknownVariable{{Name: "TENANTRY_ADR", Nearest: "TENANTRY_ADDR"}}}
 	wantFound(t, cfg, "TENANTRY_ADDR", check.StatusError, "is wrong")
-	wantFound(t, cfg, "TENANTRY_DATA", check.StatusError, "is no folder")
+	wantFound(t, cfg, "TENANTRY_DATA", check.StatusError, "is not a folder")
 	wantFound(t, cfg, "TENANTRY_ADR", check.StatusWarning, "unknown setting")
 	wantFound(t, doctor.Config{}, "settings", check.StatusOK, "valid for tenantry serve")
 	wantFound(t, doctor.Config{Sandbox: true}, "stripe", check.StatusOK, "not needed")

@@ -99,7 +99,7 @@ func addAnswer(answers map[int][]string, line string) bool {
 		case code == "-":
 			code = ""
 		case !slices.ContainsFunc(fault.Codes(), func(c fault.Code) bool { return string(c) == code }):
-			panic(fmt.Sprintf("%q is no code", code))
+			panic(fmt.Sprintf("%q is not an error code", code))
 		}
 		list = append(list, code)
 	}

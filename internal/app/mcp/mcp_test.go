@@ -89,17 +89,17 @@ func at(t *testing.T, value any, path string) any {
 			value = v[key]
 		case []any:
 			if len(v) <= int(key[0]-'0') {
-				t.Fatalf("there is no %s in a list of %d", path, len(v))
+				t.Fatalf("no %s in a list of %d", path, len(v))
 			}
 			value = v[key[0]-'0']
 		default:
-			t.Fatalf("there is no %s in %v", path, value)
+			t.Fatalf("no %s in %v", path, value)
 		}
 	}
 	return value
 }
 
-func TestWhatAnAssistantFinds(t *testing.T) {
+func TestAssistantTools(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -116,7 +116,7 @@ func TestWhatAnAssistantFinds(t *testing.T) {
 			t.Fatalf("found %v, want %v", id, ada.Tenant)
 		}
 		if found["links"] != nil {
-			t.Error("a list has links that nobody can follow")
+			t.Error("list contains pagination links")
 		}
 		of := apptest.Object{"tenant": ada.Tenant}
 		for _, tt := range []struct {
@@ -153,7 +153,7 @@ func TestWhatAnAssistantFinds(t *testing.T) {
 
 		series := a.ask("show_usage", apptest.Object{"tenant": ada.Tenant, "meter": "api-calls", "interval": "day"})
 		if text, _ := json.Marshal(series["series"]); !strings.Contains(string(text), "950") {
-			t.Errorf("the series has no 950: %s", text)
+			t.Errorf("series does not contain 950: %s", text)
 		}
 		listed := a.ask("list_invoices", of)
 		if lines := at(t, listed, "data.0").(map[string]any)["lines"]; lines != nil {
@@ -171,7 +171,7 @@ func TestWhatAnAssistantFinds(t *testing.T) {
 	})
 }
 
-// TestRefusalsAreReadable checks that errors explain to a model what is wrong and what to do.
+// TestRefusalsAreReadable checks that a model can understand errors and correct its requests.
 func TestRefusalsAreReadable(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -197,7 +197,7 @@ func TestRefusalsAreReadable(t *testing.T) {
 			found, refusal := tt.by.try(tt.tool, tt.arguments)
 			for _, want := range tt.want {
 				if !strings.Contains(refusal, want) {
-					t.Errorf("%s: refused with %q and found %v, want %q", tt.name, refusal, found, want)
+					t.Errorf("%s: rejected with %q and found %v, want %q", tt.name, refusal, found, want)
 				}
 			}
 			if strings.Contains(refusal, "tnk_") {
@@ -285,10 +285,10 @@ func TestForeignAnswers(t *testing.T) {
 		there := httptest.NewServer(answer)
 		defer there.Close()
 		if _, refusal := connect(t, there.URL, "tnk_x", false).try("find_tenants", apptest.Object{}); !strings.Contains(refusal, want) {
-			t.Errorf("refused with %.200q, want %q", refusal, want)
+			t.Errorf("rejected with %.200q, want %q", refusal, want)
 		}
 	}
 	if _, refusal := connect(t, "http://127.0.0.1:1", "tnk_x", false).try("find_tenants", apptest.Object{}); !strings.Contains(refusal, "the service is unreachable") {
-		t.Errorf("refused with %q", refusal)
+		t.Errorf("rejected with %q", refusal)
 	}
 }

@@ -54,13 +54,13 @@ var whole = map[string]string{
 	"subscriptionsql.CountDefaultTenants":    "an admin looks at the default plan, or is about to change it",
 	"accountsql.PlatformAdmins":              "the command line lists the platform's admins",
 	"accountsql.UsersWithExpiredCredentials": "an hourly job, up to its limit",
-	"auditsql.CountDay":                      "looks a day up for each action, of which there are some dozens",
+	"auditsql.CountDay":                      "looks a day up for each action; there are a few dozen actions",
 	"auditsql.OldestEntry":                   "reads one entry, by an index",
 	"billingsql.CountRejections":             "the figure of a metric; refusals are few",
 	"billingsql.NextReport":                  "reads one report, by an index",
 	"billingsql.OldestReport":                "reads one report, by an index",
 	"billingsql.ToldOfVersion":               "figures that were carried over, when the provider rejects one",
-	"billingsql.SettlingTenants":             "operations in progress, of an index of those alone",
+	"billingsql.SettlingTenants":             "operations in progress, with a partial index",
 	"currencysql.CountAmounts":               "an admin changes the decimals of a currency",
 	"currencysql.CountTenantsPreferring":     "an admin switches a currency off",
 	"currencysql.DeleteCurrency":             "an admin deletes a currency",
@@ -72,9 +72,9 @@ var whole = map[string]string{
 	"inboxsql.OldestWaiting":                 "the figure of a metric, up to its limit, of an index of what waits",
 	"jobssql.EndLeases":                      "a start on SQLite",
 	"jobssql.Count":                          "the figure of a metric, up to its limit",
-	"journalsql.Sums":                        "entries that are not folded yet, of an index of those alone",
-	"journalsql.TakeUnfolded":                "entries that are not folded yet, of an index of those alone",
-	"journalsql.UnnotedSubscriptions":        "subscriptions that are not noted yet, of an index of those alone",
+	"journalsql.Sums":                        "entries that are not folded yet, with a partial index",
+	"journalsql.TakeUnfolded":                "entries that are not folded yet, with a partial index",
+	"journalsql.UnnotedSubscriptions":        "subscriptions that are not noted yet, with a partial index",
 	"ratessql.IsUsed":                        "an admin stores the rate of an inactive currency: reads one subscription",
 	"ratessql.UsedCurrencies":                "the command line checks exchange rates",
 	"metersql.DeleteCountersOfMeter":         "an admin changes how a meter counts",
@@ -84,14 +84,14 @@ var whole = map[string]string{
 	"statssql.CountTenants":                  "an admin's home: counts in an index",
 	"statssql.LiveSubscriptions":             "an admin's home: counts in an index",
 	"statssql.WaitingJobs":                   "an admin's home, up to its limit",
-	"webhooksql.AllEndpoints":                "the sandbox alone",
-	"factorsql.AllTOTP":                      "the sandbox alone",
+	"webhooksql.AllEndpoints":                "only in the sandbox",
+	"factorsql.AllTOTP":                      "only in the sandbox",
 	"webhooksql.EndLeases":                   "a start on SQLite",
 	"webhooksql.Backlog":                     "the figure of a metric, up to its limit, of indexes of what waits",
 	"teamsql.Roles":                          "PostgreSQL: two look-ups by an index, which are switched off here",
 }
 
-// No query scans a whole table that grows with tenants or usage, except those in whole.
+// No query scans a whole table that grows with tenants or usage, except the queries in whole.
 func TestQueriesFindTheirRows(t *testing.T) {
 	t.Parallel()
 	var texts []string
@@ -110,7 +110,7 @@ func TestQueriesFindTheirRows(t *testing.T) {
 		for _, line := range p.WholeTables() {
 			found[name] = true
 			if whole[name] == "" {
-				t.Errorf("%s: %s goes through a whole table: %s", p.Database, name, line)
+				t.Errorf("%s: %s scans a whole table: %s", p.Database, name, line)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func TestQueriesFindTheirRows(t *testing.T) {
 	}
 	for name, reason := range whole {
 		if !found[name] {
-			t.Errorf("%s goes through no whole table (%s): take it off the list", name, reason)
+			t.Errorf("%s does not scan a whole table (%s): remove it from the list", name, reason)
 		}
 	}
 }

@@ -154,7 +154,7 @@ func TestTotalsOfTheTrail(t *testing.T) {
 
 // Each day is counted once, and the counts exclude deleted entries, even if several instances count
 // and delete concurrently.
-func TestDaysAreCountedBesideDeletions(t *testing.T) {
+func TestDaysAreCountedDuringDeletions(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		days := dbtest.Rounds(60, 400)

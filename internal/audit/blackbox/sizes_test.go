@@ -16,7 +16,7 @@ import (
 
 // A value above 1 KB is stored as a digest, which still shows whether it changed and can be
 // compared with a copy.
-func TestLargeValuesAreKeptAsDigests(t *testing.T) {
+func TestLargeValuesAreStoredAsDigests(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)

@@ -45,7 +45,7 @@ func TestFiltersOfATenantsTrail(t *testing.T) {
 }
 
 // Only members with the permission in this tenant can read its entries.
-func TestWhoCannotReadATenantsTrail(t *testing.T) {
+func TestTenantTrailPermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)
@@ -62,16 +62,16 @@ func TestWhoCannotReadATenantsTrail(t *testing.T) {
 		}
 		read("", ada).As("without login").WantRefused(401, "")
 		read(elsewhere, ada).As("an admin of another tenant").WantRefused(403, "")
-		read(s.RegisterAlone("Di", "di@example.com"), ada).As("who is in no tenant").WantRefused(403, "")
+		read(s.RegisterAlone("Di", "di@example.com"), ada).As("user without a tenant").WantRefused(403, "")
 		read(s.Admin(), ada).As("the administrator, on the tenant's route").WantRefused(403, "")
 		read(ada.Token, apptest.Owner{Tenant: "01990000-0000-7000-8000-000000000000"}).As("an unknown tenant").WantRefused(403, "")
 		give("Clerk", "team.invite")
 		read(bob, ada).As("with other permissions").WantRefused(403, "")
 		s.Call("GET", ada.Path("/audit-logs?filter[x]=1"), bob, nil).As("a bad filter without permission").WantRefused(403, "")
 		give("Auditor", "audit.view")
-		read(bob, ada).As("with the permission alone").Want(200)
+		read(bob, ada).As("with only the permission").Want(200)
 		read(bob, other).As("with the permission, elsewhere").WantRefused(403, "")
 		s.Call("DELETE", ada.Path("/team/members/"+apptest.IDText(float64(id))), ada.Token, nil).Want(200)
-		read(bob, ada).As("who was removed").WantRefused(403, "")
+		read(bob, ada).As("removed member").WantRefused(403, "")
 	})
 }

@@ -47,7 +47,7 @@ func TestUsagePlansShowUnitPrices(t *testing.T) {
 					return plan["meters"]
 				}
 			}
-			t.Fatalf("there is no plan %s", slug)
+			t.Fatalf("plan %s not found", slug)
 			return nil
 		}
 		if got, _ := meters("usage").([]any); len(got) != 0 {

@@ -228,7 +228,7 @@ func TestPSPAmounts(t *testing.T) {
 				checkout.Want(200)
 				got := s.AtProvider("GET", "/prices/"+create.Want(200).Str("data.psp_price_id"))
 				if got.At("unit_amount") != tt.there || got.At("currency") != strings.ToLower(tt.currency) {
-					t.Errorf("%s: made %s", name, got.Text)
+					t.Errorf("%s: created %s", name, got.Text)
 				}
 				continue
 			}
@@ -237,7 +237,7 @@ func TestPSPAmounts(t *testing.T) {
 			create.As(name).WantAt("possible_amounts", tt.possible)
 			checkout.As(name).WantAt("possible_amounts", tt.possible)
 			if n := w.Count("POST /prices"); n != 0 {
-				t.Errorf("%s: %d prices were asked for", name, n)
+				t.Errorf("%s: %d requests for prices", name, n)
 			}
 		}
 	})

@@ -32,10 +32,10 @@ func TestPSPProductsNameThePlan(t *testing.T) {
 		for id, want := range map[string]string{team: "Team (Platform)", scale: "Scale (Platform)"} {
 			product := s.AtProvider("GET", "/products/"+id)
 			if got := product.At("name"); got != want {
-				t.Errorf("%s is %q, not %q", id, got, want)
+				t.Errorf("%s is %q, want %q", id, got, want)
 			}
 			if product.At("metadata.plan_id") == nil || product.At("metadata.product_id") == nil {
-				t.Errorf("%s has no ids: %s", id, product.Text)
+				t.Errorf("%s lacks plan_id or product_id in its metadata: %s", id, product.Text)
 			}
 		}
 	})

@@ -176,7 +176,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		w.Count("")
 		id := create().Want(200).Str("data.psp_price_id")
 		if n := w.Count("POST /prices"); n != 0 {
-			t.Errorf("the price was asked for %d times more", n)
+			t.Errorf("%d more requests for the price", n)
 		}
 		if made := madeFor(s, team.prices["EUR"]); !slices.Equal(made, []string{id}) {
 			t.Errorf("the provider has %v, linked is %s", made, id)
@@ -209,7 +209,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		w.Count("")
 		linked := s.Call("POST", team.path("USD", "psp-create"), admin, body).Want(200).Str("data.psp_price_id")
 		if n := w.Count("GET /prices"); n != 0 {
-			t.Errorf("what was refused was looked for %d times", n)
+			t.Errorf("retry searched for the rejected price %d times, want 0", n)
 		}
 		if made := madeFor(s, team.prices["USD"]); len(made) != len(known)+2 || made[0] != linked {
 			t.Errorf("the provider has %v and had %v, linked is %s", made, known, linked)
@@ -255,7 +255,7 @@ func TestPSPCreateAtOnce(t *testing.T) {
 			}
 			for _, id := range ids {
 				if id != "" && id != linked {
-					t.Errorf("an admin was told %s, linked is %v", id, linked)
+					t.Errorf("an admin received price %s, but %v is linked", id, linked)
 				}
 			}
 			if made := madeFor(s, team.prices["EUR"]); len(made) != len(known)+1 || made[0] != linked {

@@ -65,7 +65,7 @@ func TestOneSlug(t *testing.T) {
 					}
 				}
 				if made != 1 {
-					t.Errorf("%d %s were made with one slug", made, kind)
+					t.Errorf("%d %s were created with one slug", made, kind)
 				}
 			}
 		}

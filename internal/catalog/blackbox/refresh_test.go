@@ -9,7 +9,7 @@ import (
 
 // Linked prices are read again every hour, even without events. The states of unlinked prices are
 // deleted.
-func TestPricesAreReadAnew(t *testing.T) {
+func TestPricesAreRefreshed(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		buyer, starter := s.Register("ada@example.com", true), soldPlanOf(s, "starter")
@@ -22,7 +22,7 @@ func TestPricesAreReadAnew(t *testing.T) {
 			return s.CountRows(`SELECT count(*) FROM psp_price_states WHERE ` + where)
 		}
 		if states("is_active") == 0 {
-			t.Fatal("nothing is known of the prices that are sold")
+			t.Fatal("no state of sold prices")
 		}
 		apptest.Exec(t, s.DB(), "UPDATE psp_price_states SET is_active = false")
 		apptest.Exec(t, s.DB(), `INSERT INTO psp_price_states (psp_price_id, psp_product_id, is_missing, is_active, currency, unit_amount,
@@ -30,12 +30,12 @@ func TestPricesAreReadAnew(t *testing.T) {
 			SELECT 'price_of_nobody', psp_product_id, is_missing, is_active, currency, unit_amount, interval_unit, interval_count, is_metered, read_at
 			FROM psp_price_states LIMIT 1`)
 		if got := eligibilityOf(s, buyer, "starter"); got["price_status"] != "inactive" {
-			t.Errorf("what is stored does not count: %v", got)
+			t.Errorf("price_status ignores the stored state: %v", got)
 		}
 		s.Advance(time.Hour + time.Minute)
-		apptest.Eventually(t, "the prices to be read anew", func() bool { return states("NOT is_active") == 0 })
+		apptest.Eventually(t, "the prices to be refreshed", func() bool { return states("NOT is_active") == 0 })
 		if states("psp_price_id = 'price_of_nobody'") != 0 {
-			t.Error("a price that nobody links is kept")
+			t.Error("state of an unlinked price was not deleted")
 		}
 		buyer.Token = s.LogIn("ada@example.com")
 		if got := eligibilityOf(s, buyer, "starter"); got["selectable"] != true {

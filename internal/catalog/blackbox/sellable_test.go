@@ -102,7 +102,7 @@ func TestPriceThatIsNotSold(t *testing.T) {
 		// Viewing the status is enough if the event was lost.
 		apptest.Exec(t, s.DB(), "UPDATE psp_price_states SET is_active = false WHERE psp_price_id = $1", link)
 		if !reads("inactive")() {
-			t.Error("what is stored does not count")
+			t.Error("price status ignores the stored state")
 		}
 		linksOf(s, admin, team)
 		wantSold(s, buyer, subscriber.Owner, team, "team", nil, nil)
@@ -212,14 +212,14 @@ func TestMeterPricesThatAreNotSold(t *testing.T) {
 		checkout.WantAt("meter_code", "mails")
 		wantSold(s, buyer, apptest.Owner{}, scale, "scale", "inactive", "mails")
 		if got := eligibilityOf(s, buyer, "starter"); got["selectable"] != true {
-			t.Errorf("a flat plan beside it: %v", got)
+			t.Errorf("flat plan in the same catalog: %v", got)
 		}
 	})
 }
 
 // A price can be deleted while subscriptions use it. They keep their entitlements, their price,
 // their renewals and the ability to change plans.
-func TestDeletedPriceGoesOn(t *testing.T) {
+func TestDeletedPriceStaysInUse(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		k, starter := s.CatalogAdmin(), soldPlanOf(s, "starter")
@@ -304,7 +304,7 @@ func TestMoreMetersThanFit(t *testing.T) {
 		add(20)
 		wantSold(s, s.Register("eve@example.com", true), apptest.Owner{}, p, "many", "too_many_meters", nil)
 		if warning, _ := linksOf(s, k.Token, p)["EUR"]["warning"].(string); warning == "" {
-			t.Error("there is no warning")
+			t.Error("no warning about too many meters")
 		}
 
 		// An existing subscription keeps its meters and renews without an error.

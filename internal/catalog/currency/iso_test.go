@@ -26,7 +26,7 @@ func TestISOCurrenciesObeyTheRules(t *testing.T) {
 			t.Errorf("code %q", c.Code)
 		}
 		if _, twice := byCode[c.Code]; twice {
-			t.Errorf("%s is there twice", c.Code)
+			t.Errorf("%s is listed twice", c.Code)
 		}
 		byCode[c.Code] = c
 		if n := utf8.RuneCountInString(c.Name); n < 1 || n > 100 || c.Name != strings.TrimSpace(c.Name) {
@@ -62,7 +62,7 @@ func TestISOCurrenciesObeyTheRules(t *testing.T) {
 	}
 	for code := range strings.FieldsSeq("BOV CHE CHW CLF COU MXV USN UYI UYW XAG XAU XBA XDR XPD XPT XSU XTS XUA XXX DEM FRF HRK ITL") {
 		if _, there := byCode[code]; there {
-			t.Errorf("%s is no money that amounts can be in", code)
+			t.Errorf("%s is not a currency for amounts", code)
 		}
 	}
 }

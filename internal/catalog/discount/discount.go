@@ -100,8 +100,8 @@ func (d Discount) EndsAfter(redeemed time.Time) *time.Time {
 	return &next
 }
 
-// AppliesAt reports whether a discount that is redeemed at a time applies to a later period, apart
-// from the invoices that use it up.
+// AppliesAt reports whether a discount that is redeemed at a time applies to a period that begins
+// later. It ignores that an invoice can use up the discount.
 func (d Discount) AppliesAt(redeemed, period time.Time) bool {
 	end := d.EndsAfter(redeemed)
 	return end == nil || period.Before(*end)

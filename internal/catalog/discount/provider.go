@@ -18,8 +18,8 @@ import (
 // discount.
 const JobDeactivate = "discount.deactivate"
 
-// couponPrefix is the prefix of the provider's coupons. The ID of a coupon follows from the ID of its
-// discount, so that it is created once and found again.
+// couponPrefix is the prefix of the provider's coupons. The ID of a coupon is derived from the ID
+// of its discount, so that the coupon is created once and can be found.
 const couponPrefix = "discount-"
 
 // CouponID returns the ID of the provider's coupon.
@@ -47,14 +47,15 @@ func (d Discount) params() promo.Params {
 	return p
 }
 
-// EnsureCode returns the provider's promotion code of a discount. It creates the code and its coupon
-// with the first use.
+// EnsureCode returns the provider's promotion code of a discount. The first call creates the code
+// and its coupon.
 //
-// Invariant: the discount is committed before the provider is called, and its ID names the coupon and
-// the requests. So concurrent uses and repeats after a lost answer create one coupon and one code.
+// Invariant: the discount is committed before the provider is called, and its ID names the coupon
+// and the requests. So concurrent uses and repeats after a lost answer create one coupon and one
+// code.
 //
-// It returns promotion_code_invalid if the provider refuses the code, because an active code of another
-// coupon is the same, and if the code was deactivated or its coupon was deleted at the provider.
+// EnsureCode returns promotion_code_invalid if another coupon has an active code with the same text, and
+// if the code was deactivated or its coupon was deleted at the provider.
 func (s *Service) EnsureCode(ctx context.Context, d Discount) (string, error) {
 	if d.PSPCodeID != "" {
 		isActive, err := s.provider.IsActive(ctx, d.PSPCodeID)

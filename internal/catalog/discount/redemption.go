@@ -21,8 +21,9 @@ type Use struct {
 	Currency             string
 }
 
-// Find returns the discount of a code that a use can redeem. Otherwise it returns
-// promotion_code_invalid with the reason. It holds nothing: see Hold. Without a code it returns nil.
+// Find returns the discount of a code. If the use cannot redeem the code, it returns
+// promotion_code_invalid with the reason. For the empty code it returns nil. It does not hold a
+// redemption: see Hold.
 func (s *Service) Find(ctx context.Context, code string, u Use) (*Discount, error) {
 	code = strings.TrimSpace(code)
 	if code == "" {
@@ -129,11 +130,12 @@ func (s *Service) Step(ctx context.Context, currency string) (int64, error) {
 
 // Hold holds a use of a discount for a checkout or an operation with the given ID, until it is
 // redeemed or released. Call it in the transaction that stores the holder, under the tenant's lock
-// and before the provider is called. A tenant holds one use of a discount, whatever the number of its
-// checkouts, because only one of them can become its subscription.
+// and before the provider is called. A tenant holds at most one use of a discount, even with
+// several checkouts, because only one checkout can become the tenant's subscription.
 //
-// Invariant: redemptions and holds of a discount never exceed its maximum. Both are counted under the
-// lock of the discount's row, and a hold is released only when its session or operation is over.
+// Invariant: redemptions and holds of a discount never exceed its maximum. Both are counted under
+// the lock of the discount's row, and a hold is released only when its session or operation is
+// over.
 func (s *Service) Hold(ctx context.Context, id, discountID uuid.UUID, u Use, until *time.Time) error {
 	d, err := s.store.lock(ctx, discountID)
 	if err != nil {

@@ -113,10 +113,10 @@ func (p priceParams) matches(plan catalog.Plan, price catalog.Price) bool {
 // whether their product was created for the plan. If the price is linked concurrently, create
 // returns errLinked with the price.
 //
-// Invariant: a price has at most one open operation. All callers with matching parameters repeat it
-// with its idempotency key, whatever its age and whichever caller started it, until its result is
-// known. A lost response, a crash and concurrent calls therefore all result in one price at the
-// provider. An operation with other parameters replaces it.
+// Invariant: a price has at most one open operation. All callers with matching parameters repeat
+// the operation with its idempotency key until its result is known, regardless of its age and of
+// the caller that started it. A lost response, a crash and concurrent calls therefore all result in
+// one price at the provider. An operation with other parameters replaces it.
 func (s *Service) create(
 	ctx context.Context, planID, priceID uuid.UUID,
 	params func(ctx context.Context, plan catalog.Plan) (p priceParams, ownProduct bool, err error),

@@ -21,7 +21,7 @@ func TestMismatches(t *testing.T) {
 		want   []Mismatch
 	}{
 		"nothing": {func(*psp.Price) {}, nil},
-		"what is for people": {func(p *psp.Price) {
+		"texts for people": {func(p *psp.Price) {
 			p.ID, p.ProductID, p.Nickname, p.Metadata = "price_2", "prod_2", "Team", map[string]string{"a": "b"}
 		}, nil},
 		"the currency":     {func(p *psp.Price) { p.Currency = "USD" }, []Mismatch{{"currency", "EUR", "USD"}}},
@@ -53,6 +53,6 @@ func TestMismatches(t *testing.T) {
 	}
 	free := catalog.Price{Currency: "EUR"}
 	if found := mismatches(plan, free, psp.Price{Currency: "EUR", IntervalUnit: "month", IntervalCount: 3, Active: true}); len(found) != 1 {
-		t.Errorf("a price without an amount is not one of nothing: %v", found)
+		t.Errorf("price without an amount equals 0: %v", found)
 	}
 }

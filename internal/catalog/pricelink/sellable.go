@@ -15,7 +15,7 @@ import (
 )
 
 // errNotSellable means that the provider would reject the sale, or charge another amount than the
-// displayed one (rules: catalog#what-is-sold).
+// displayed one (rules: catalog#sellable-plans).
 var errNotSellable = fault.NewCoded(fault.Invalid, fault.PlanNotSellable)
 
 // Reasons why a plan cannot be sold, in addition to the Status of its price.
@@ -149,8 +149,8 @@ func (s *Service) ExplainAmount(cause error) error {
 }
 
 // ExplainRefusal returns the error of CheckSellable after the provider rejected a sale, with all
-// prices read again, or else cause. A price can have been deactivated since it was read, with its
-// event still to arrive.
+// prices read again, or else cause. A price can have been deactivated since it was read, before the
+// event arrived.
 func (s *Service) ExplainRefusal(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64, cause error) error {
 	switch {
 	case errors.Is(cause, psp.ErrTooSmall): // in a currency whose minimum depends on the exchange rate

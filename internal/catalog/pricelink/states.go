@@ -22,7 +22,8 @@ const lookTimeout = 5 * time.Second
 
 // readState reads a provider price and stores its state.
 //
-// Invariant: of two readings, the one that started later wins.
+// Invariant: if a price is read twice concurrently, the state of the read that started later is
+// stored.
 func (s *Service) readState(ctx context.Context, pspPriceID string) (state, error) {
 	asked := s.clock.Now()
 	remote, err := s.provider.GetPrice(ctx, pspPriceID)

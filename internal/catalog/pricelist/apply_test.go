@@ -140,7 +140,7 @@ products:
 	})
 }
 
-func TestApplyRefusesWhatIsUnknown(t *testing.T) {
+func TestApplyRejectsUnknownNames(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newLists(t, db)
@@ -159,7 +159,7 @@ func TestApplyRefusesWhatIsUnknown(t *testing.T) {
 			}
 		}
 		if got := all(t, s.catalog.AllProducts); len(got) != 0 {
-			t.Errorf("half of a refused catalog is there: %v", got)
+			t.Errorf("rejected catalog was applied partly: %v", got)
 		}
 	})
 }

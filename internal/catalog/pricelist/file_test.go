@@ -122,7 +122,7 @@ func TestParse(t *testing.T) {
 		"an interval of moons":              {strings.Replace(product, "%s", ", interval_unit: moon", 1), "interval_unit must be one of"},
 		"metadata":                          {strings.Replace(feature, "%s", ", metadata: {a: [1, {b: null}], c: 1e3}", 1), ""},
 		"metadata that is a list":           {strings.Replace(feature, "%s", ", metadata: [1]", 1), "features[0].metadata must be a mapping"},
-		"a number that is none":             {strings.Replace(feature, "%s", ", metadata: {a: {b: [.inf]}}", 1), "features[0].metadata.a.b[0] must be a number"},
+		"an invalid number":                 {strings.Replace(feature, "%s", ", metadata: {a: {b: [.inf]}}", 1), "features[0].metadata.a.b[0] must be a number"},
 		"a number too large":                {strings.Replace(feature, "%s", ", metadata: {a: 1e-9999}", 1), "features[0].metadata.a 1e-9999 is out of range or too precise"},
 		"a key of metadata twice":           {strings.Replace(feature, "%s", ", metadata: {a: 1, a: 2}", 1), "features[0].metadata.a appears twice"},
 		"deep metadata":                     {strings.Replace(feature, "%s", ", metadata: "+strings.Repeat("{a: ", 40)+"1"+strings.Repeat("}", 40), 1), "is nested too deeply"},

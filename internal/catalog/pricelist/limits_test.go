@@ -175,7 +175,7 @@ func pathsOf(t *testing.T, err error) []string {
 	for _, e := range joined.Unwrap() {
 		problem, ok := errors.AsType[*pricelist.ProblemError](e)
 		if !ok || problem.Message == "" {
-			t.Fatalf("%v is no problem of the file", e)
+			t.Fatalf("%v is not a ProblemError with a message", e)
 		}
 		paths = append(paths, problem.Path)
 	}
@@ -221,7 +221,7 @@ func TestMetadataIsCanonical(t *testing.T) {
 	}
 	tooDeep := strings.Repeat("{a: ", 33) + strings.Repeat("}", 33)
 	if _, err := pricelist.Parse([]byte("features: [{code: a, name: {en: A}, metadata: " + tooDeep + "}]")); err == nil {
-		t.Error("33 objects within one another were taken")
+		t.Error("33 nested objects were accepted")
 	}
 	for _, given := range []string{"0x1F", "1_000", "017", ".5", "5.", "+1", ".nan", "1e-400000"} {
 		_, err := pricelist.Parse([]byte("features: [{code: a, name: {en: A}, metadata: {k: " + given + "}}]"))

@@ -284,7 +284,7 @@ func TestMembershipRules(t *testing.T) {
 		f["memberships"] = "tenant,email,role\nc1,bob@example.com,Auditor\n"
 		want(s, f, "memberships: 1 created, 0 updated, 0 unchanged")
 		if n := s.CountAudited(o, "member.added"); n != 1 {
-			t.Errorf("%d entries of the trail", n)
+			t.Errorf("%d entries in the audit log", n)
 		}
 	})
 }
@@ -322,7 +322,7 @@ func TestSubscriptions(t *testing.T) {
 		s.Subscription(o).WantAt("data.status", "trialing").WantAt("data.plan.name", "Starter")
 		s.AtProvider("GET", "/customers/"+customer).WantAt("name", "Cobol Ltd")
 		if n := s.CountAudited(o, "subscription.imported"); n != 1 {
-			t.Errorf("%d entries of the trail", n)
+			t.Errorf("%d entries in the audit log", n)
 		}
 		if found := s.Reconcile(true); len(found[sub]) != 0 {
 			t.Errorf("the comparison finds %v", found[sub])

@@ -256,7 +256,7 @@ func TestNamedFiles(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out.String())
 		}
 		if n := s.CountRows(`SELECT count(*) FROM users WHERE email = 'not@example.com'`); n != 0 {
-			t.Error("the folder's file was imported too")
+			t.Error("file of the folder was imported as well")
 		}
 		if n := s.CountRows(`SELECT count(*) FROM tenants WHERE name = 'Engines'`); n != 1 {
 			t.Errorf("the folder's other file was not imported:\n%s", out.String())

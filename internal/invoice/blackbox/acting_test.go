@@ -55,7 +55,7 @@ func TestActingForInvoices(t *testing.T) {
 			t.Errorf("the PDF is at %s", url)
 		}
 		if mode == settings.InvoicesByPlatform && shown.At("data.tax") == nil {
-			t.Errorf("an invoice of the platform has no tax: %s", shown.Text)
+			t.Errorf("the platform's own invoice lacks a tax: %s", shown.Text)
 		}
 	})
 }

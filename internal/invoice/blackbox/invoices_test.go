@@ -335,7 +335,7 @@ func TestVoidDraft(t *testing.T) {
 			invoices[1].WantAt("status", "void").WantAt("amount_paid", 0.0)
 		}
 		if n := s.CountAudited(o, "invoice.voided"); n != 1 {
-			t.Errorf("%d in the trail", n)
+			t.Errorf("%d in the audit log", n)
 		}
 	})
 }

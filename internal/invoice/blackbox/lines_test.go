@@ -14,7 +14,7 @@ import (
 
 // Lines keep the description that they were created with, in the tenant's language. Later changes
 // of the price, its link or the plan's name do not affect them.
-func TestLinesKeepWhatTheyWereFor(t *testing.T) {
+func TestLinesKeepTheirDescription(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
 		o := s.Register("ada@example.com", true)

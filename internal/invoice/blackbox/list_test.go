@@ -192,7 +192,7 @@ func TestInvoiceRefusals(t *testing.T) {
 		member, _ := s.Join(o, "Mo", "mo@example.com", "member")
 		for _, path := range []string{"?status=lost", "?sort=number", "/nonsense", "/" + apptest.NoSuchID, "/" + apptest.NoSuchID + "/pdf"} {
 			path = "/invoices" + path
-			s.Call("GET", o.Path(path), "", nil).As("nobody "+path).WantRefused(401, "")
+			s.Call("GET", o.Path(path), "", nil).As("without a token "+path).WantRefused(401, "")
 			s.Call("GET", o.Path(path), "nonsense", nil).As("a wrong token "+path).WantRefused(401, "")
 			s.Call("GET", o.Path(path), other.Token, nil).As("a stranger "+path).WantRefused(403, "")
 			s.Call("GET", apptest.Owner{Tenant: apptest.NoSuchID}.Path(path), o.Token, nil).As("no tenant "+path).WantRefused(403, "")
@@ -265,7 +265,7 @@ func TestVoidRefusals(t *testing.T) {
 		}
 		s.Call("GET", o.Path("/invoices/")+open, o.Token, nil).Want(200).WantAt("data.status", "open")
 		if n := s.CountAudited(o, "invoice.voided"); n != 0 {
-			t.Errorf("%d in the trail", n)
+			t.Errorf("%d in the audit log", n)
 		}
 	})
 }

@@ -97,7 +97,7 @@ func TestPayInvoice(t *testing.T) {
 		s.Subscription(c.Owner).WantAt("data.status", "active")
 		s.Call("POST", path+"/pay", c.Token, nil).WantRefused(409, "invoice_not_payable")
 		if n := s.CountAudited(c.Owner, "invoice.paid"); n == 0 {
-			t.Error("the payment is not in the trail")
+			t.Error("the payment is not in the audit log")
 		}
 	})
 }

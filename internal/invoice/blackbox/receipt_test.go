@@ -35,7 +35,7 @@ func TestOptionalMails(t *testing.T) {
 				apptest.Eventually(t, "the receipt", func() bool { return len(s.Mails(billing)) == 1 })
 				mail := s.Mails(billing)[0]
 				if got, want := mail["subject"], "Receipt for invoice "+inv["number"].(string); got != want {
-					t.Errorf("the subject is %q, not %q", got, want)
+					t.Errorf("the subject is %q, want %q", got, want)
 				}
 				for _, want := range []string{"Starter (Platform)", "€19.00"} {
 					if !strings.Contains(mail["text"].(string), want) {

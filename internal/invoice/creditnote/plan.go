@@ -98,8 +98,8 @@ func (s *Service) plan(ctx context.Context, st state, r request) (plan, error) {
 	return p, nil
 }
 
-// addLines adds the requested lines and their total. A line is credited up to the amount that a
-// discount and earlier credit notes left of it.
+// addLines adds the requested lines and their total. A line can be credited up to its amount minus
+// its discount and earlier credit notes.
 func (p *plan) addLines(st state, lines []requestLine) error {
 	for i, asked := range lines {
 		line, err := st.findLine(asked.LineID)
@@ -148,8 +148,9 @@ func (st state) excludesTax() bool {
 
 // taxOf returns the tax that a credited amount includes.
 //
-// Invariant: the credit notes of an invoice that is credited in full have its tax in sum. So the last
-// one takes the rest of the tax, and no other takes more than the rest.
+// Invariant: if an invoice is credited in full, the taxes of its credit notes add up to the tax of
+// the invoice. So the last credit note has the rest of the tax, and no other credit note has more
+// than the rest.
 func (st state) taxOf(total int64) int64 {
 	rest, restTax := st.uncredited()
 	if total >= rest {
@@ -181,8 +182,8 @@ func (s *Service) checkUnits(ctx context.Context, amount money.Money) error {
 	}}}
 }
 
-// params returns the credit note for the provider. Lines whose amounts the provider cannot refund, or
-// to which it would add its own tax, are sent as one amount.
+// params returns the credit note for the provider. Lines are sent as one amount if the provider
+// cannot refund their amounts, or would add its own tax to them.
 func (s *Service) params(ctx context.Context, n Note, st state) (provider.Params, error) {
 	p := provider.Params{
 		ID: n.ID.String(), InvoiceID: n.pspInvoiceID, Currency: n.Total.Currency, Total: n.Total.AmountCents, Memo: n.Memo, Silent: s.deps.Invoices.IsIssuing(),

@@ -28,8 +28,8 @@ const JobSettle = "credit_note.settle"
 const (
 	// leaseTime is longer than a request can take. It is real time, like busyWait.
 	leaseTime = 45 * time.Second
-	// busyWait is how long a request waits for another one of the same tenant. It is shorter than the
-	// request timeout.
+	// busyWait is how long a request waits for another request of the same tenant. It is shorter than
+	// the request timeout.
 	busyWait = 20 * time.Second
 	// pollInterval is the interval at which it looks whether the other request has ended.
 	pollInterval = 50 * time.Millisecond
@@ -105,9 +105,9 @@ func (s *Service) load(ctx context.Context, tenantID, invoiceID uuid.UUID) (stat
 
 // create issues a credit note.
 //
-// Invariant: a tenant has at most one pending request. It is committed under the tenant's lock before
-// the provider is called, and its ID names the provider's credit note. So of concurrent requests each
-// sees the amounts after the others, and after a crash or an error the outcome is looked up: a credit
+// Invariant: a tenant has at most one pending request. It is committed under the tenant's lock
+// before the provider is called, and its ID names the provider's credit note. So concurrent
+// requests run one after another, and after a crash or an error the outcome is looked up: a credit
 // note is neither lost nor made twice.
 func (s *Service) create(ctx context.Context, tenantID, invoiceID uuid.UUID, r request) (Note, error) {
 	r.By, r.RequestID = authz.OriginOf(ctx), idempotency.RequestID(ctx)
@@ -173,8 +173,8 @@ func (s *Service) claim(ctx context.Context, tenantID, invoiceID uuid.UUID, r re
 	return c, err
 }
 
-// findRepeated returns the credit note of an earlier attempt of the same request: with the same
-// idempotency key, or unreported by any response.
+// findRepeated returns the credit note of an earlier attempt of the same request. The attempt has
+// the same idempotency key, or its credit note was not in any response.
 func (s *Service) findRepeated(ctx context.Context, tenantID, invoiceID uuid.UUID, r request) (uuid.UUID, error) {
 	notes, err := s.store.ofInvoice(ctx, tenantID, invoiceID)
 	if err != nil {

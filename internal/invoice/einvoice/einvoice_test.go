@@ -130,7 +130,7 @@ func values(t *testing.T, text, name string) []string {
 	}
 }
 
-func TestWhatItSays(t *testing.T) {
+func TestInvoiceElements(t *testing.T) {
 	t.Parallel()
 	paid, open := write(t, sample(190_000, 3_000, 900)), write(t, abroad())
 	for name, want := range map[string]string{
@@ -190,12 +190,12 @@ func TestSums(t *testing.T) {
 		}
 		tax := new(big.Rat).Mul(one("TaxBasisTotalAmount"), big.NewRat(s.TaxRate, 1_000_000))
 		if off := new(big.Rat).Sub(tax, one("TaxTotalAmount")); off.Abs(off).Cmp(big.NewRat(1, 100)) > 0 {
-			t.Errorf("the tax is %s, not %s", one("TaxTotalAmount").FloatString(4), tax.FloatString(4))
+			t.Errorf("the tax is %s, want %s", one("TaxTotalAmount").FloatString(4), tax.FloatString(4))
 		}
 	}
 }
 
-func TestWhatCannotBeWritten(t *testing.T) {
+func TestUnsupportedInvoices(t *testing.T) {
 	t.Parallel()
 	for why, change := range map[string]func(*invoice.Statement){
 		"seller’s country":                    func(s *invoice.Statement) { s.Seller.Country = "" },

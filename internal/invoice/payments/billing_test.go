@@ -66,7 +66,7 @@ func TestPaymentMethodWhileTheProviderIsAway(t *testing.T) {
 }
 
 // Members who can manage billing can read payments, but only of their own tenant.
-func TestWhoReadsPayments(t *testing.T) {
+func TestPaymentPermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		c, other := s.NewCustomer("ada"), s.NewCustomer("eve")

@@ -110,11 +110,11 @@ func TestFailedPayment(t *testing.T) {
 			t.Errorf("the failed payment: %s", diff)
 		}
 		if next := failed.TimeAt("data.next_attempt_at").Unix(); float64(next) != there.At("next_payment_attempt") {
-			t.Errorf("next at %d, the provider says %v", next, there.At("next_payment_attempt"))
+			t.Errorf("next attempt at %d, at the provider %v", next, there.At("next_payment_attempt"))
 		}
 		for _, ch := range s.ProviderObjects(c.Owner, "charge") {
 			if ch.At("status") == "failed" && ch.At("created") != float64(failed.TimeAt("data.at").Unix()) {
-				t.Errorf("failed at %v, the provider says %v", failed.At("data.at"), ch.At("created"))
+				t.Errorf("failed at %v, at the provider %v", failed.At("data.at"), ch.At("created"))
 			}
 		}
 		if diff := cmp.Diff(failed.At("data"), billing(c).At("data.failed_payment")); diff != "" {
@@ -178,7 +178,7 @@ func TestPaymentToConfirm(t *testing.T) {
 }
 
 // Confidential decline codes are shown only in the admin API.
-func TestDiscreetCodes(t *testing.T) {
+func TestConfidentialDeclineCodes(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		c, _ := renews(s, "ada", apptest.CardFailsAtRenewal)

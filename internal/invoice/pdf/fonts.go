@@ -122,7 +122,7 @@ func (d *document) useFont(family, style string, size float64) {
 	d.SetFont(family, style, size)
 }
 
-// draw returns the family and the character to draw for r. If no font has r, draw returns the
+// draw returns the font family and the character to draw for r. If no font has r, draw returns the
 // replacement character and records r as missing.
 func (d *document) draw(r rune) (family string, drawn rune) {
 	for _, family := range []string{familyOf(r), sans, han} {

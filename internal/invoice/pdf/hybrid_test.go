@@ -45,7 +45,7 @@ func TestHybrid(t *testing.T) {
 		t.Fatal(err)
 	}
 	if plain(read(t, file)) != plain(read(t, render(t, s))) {
-		t.Error("it reads otherwise than the document without data")
+		t.Error("text differs from the document without data")
 	}
 	for _, part := range []string{
 		"/AFRelationship /Alternative", "/Subtype /text#2Fxml", "(factur-x.xml)", "/OutputIntents", "/S /GTS_PDFA1", "/ID [<",
@@ -81,7 +81,7 @@ func TestHybrid(t *testing.T) {
 }
 
 // An invoice that EN 16931 cannot represent gets a plain document, and the log has the reason.
-func TestHybridOfWhatHasNoForm(t *testing.T) {
+func TestUnsupportedHybridInvoice(t *testing.T) {
 	t.Parallel()
 	s := sample("KWD", 3, "en", 12_345)
 	s.Seller.Country = "GB"

@@ -154,7 +154,7 @@ func TestDocumentOfManyLines(t *testing.T) {
 	text := read(t, file)
 	for i := range amounts {
 		if n := len(regexp.MustCompile(fmt.Sprintf(`» %d × `, i+1)).FindAllString(text, -1)); n != 1 {
-			t.Errorf("line %d is there %d times", i+1, n)
+			t.Errorf("line %d occurs %d times", i+1, n)
 		}
 	}
 	pages := strings.Count(text, "\f")
@@ -163,7 +163,7 @@ func TestDocumentOfManyLines(t *testing.T) {
 	}
 	for n, page := range strings.Split(strings.TrimSuffix(text, "\f"), "\f") {
 		if !strings.Contains(page, "Unit price") && !strings.Contains(page, "Total") {
-			t.Errorf("page %d has no heads of columns", n+1)
+			t.Errorf("page %d lacks column headings", n+1)
 		}
 	}
 }
@@ -254,7 +254,7 @@ func TestParseLogo(t *testing.T) {
 	}
 	for name, picture := range map[string][]byte{"text": []byte("hello"), "half a picture": logo(t)[:80], "empty": {}} {
 		if _, err := pdf.ParseLogo(picture); err == nil {
-			t.Errorf("%s is taken for a logo", name)
+			t.Errorf("%s is accepted as a logo", name)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func TestDocumentInOtherScripts(t *testing.T) {
 			t.Errorf("%s: not in\n%s", name, text)
 		}
 		if len(file) > latin+60_000 {
-			t.Errorf("%s: %d bytes, not %d", name, len(file), latin)
+			t.Errorf("%s: %d bytes, want %d", name, len(file), latin)
 		}
 	}
 	// Right-to-left text can be read back once the presentation forms are normalized.
@@ -350,7 +350,7 @@ func TestSamples(t *testing.T) {
 		}
 		// Compare the texts, because compression can differ between compiler versions.
 		if got, want := read(t, kept), read(t, file); got != want {
-			t.Errorf("%s is not what is made now: it reads\n%s\nnot\n%s", path, got, want)
+			t.Errorf("%s is out of date, want the text\n%s\ngot\n%s", path, got, want)
 		}
 	}
 }

@@ -20,7 +20,7 @@ var hostile = []string{
 	"\u202egnp.live\u202c", "Ada\x00\x1b[31m", "Ada\xff\xfe", strings.Repeat("long ", 60), strings.Repeat("https://evil.example/", 20),
 }
 
-func TestWhatPeopleTypeStaysText(t *testing.T) {
+func TestUserInputIsEscaped(t *testing.T) {
 	t.Parallel()
 	l, b := newLetters(t, "https://app.example.test")
 	for _, name := range hostile {
@@ -141,7 +141,7 @@ func TestUnlinked(t *testing.T) {
 
 // Subjects never contain text that other users chose, because recipients use the subject to decide
 // whether to trust a mail.
-func TestSubjectsHaveNothingOfStrangers(t *testing.T) {
+func TestSubjectsContainNoUserInput(t *testing.T) {
 	t.Parallel()
 	l, b := newLetters(t, "https://app.example.test")
 	const chosen = "Zebra"

@@ -20,7 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 // now is the first day of a month, which has a special form in some languages.
 var now = time.Date(2026, 5, 1, 8, 5, 59, 0, time.UTC)

@@ -109,7 +109,7 @@ func TestDocumentedVariables(t *testing.T) {
 	page := string(file)
 	for _, m := range letters.Mails() {
 		if !strings.Contains(page, "\n| `"+m.Name+"` |") {
-			t.Errorf("docs/mail.md has no %s", m.Name)
+			t.Errorf("docs/mail.md does not list %s", m.Name)
 		}
 		for _, v := range slices.Concat(letters.Common(), m.Variables) {
 			marked := strings.Contains(page, "`"+v.Name+"` *")
@@ -121,7 +121,7 @@ func TestDocumentedVariables(t *testing.T) {
 }
 
 // A subject template with a variable that other users can enter, or with a code, is an error.
-func TestSubjectsOfTemplatesKnowNoStranger(t *testing.T) {
+func TestTemplateSubjectsContainNoUserInput(t *testing.T) {
 	t.Parallel()
 	for _, m := range letters.Mails() {
 		for _, v := range m.Variables {
@@ -200,7 +200,7 @@ func TestTemplatesThatFailLaterAreReplaced(t *testing.T) {
 }
 
 // User input remains plain text anywhere in a template.
-func TestWhatPeopleTypeStaysTextInTemplates(t *testing.T) {
+func TestUserInputIsEscapedInTemplates(t *testing.T) {
 	t.Parallel()
 	l, b, _ := withTemplates(t, map[string]string{
 		"en/password_reset.html": `<p title="{{.name}}">{{.name}}</p><a href="{{.name}}">x</a><script>var n = {{.name}};</script>`,

@@ -19,8 +19,8 @@ const metaEntry = "credit_entry"
 // Balances are the balances of customers.
 type Balances struct{ Client *psp.Client }
 
-// Adjustment is a change of a customer's credit. Amount is positive if it adds credit, whereas such
-// an amount is negative at the provider.
+// Adjustment is a change of a customer's credit. A positive Amount adds credit. The provider uses
+// the opposite sign.
 type Adjustment struct {
 	Key        string // idempotency key
 	CustomerID string
@@ -28,8 +28,8 @@ type Adjustment struct {
 	Currency   string // ISO 4217, upper case
 }
 
-// Read returns the credit of a customer by currency (ISO 4217, upper case), without balances of 0. A
-// debt is negative. It returns nothing for a deleted customer.
+// Read returns the credit of a customer by currency (ISO 4217, upper case), without balances of 0.
+// A debt is negative. The result is empty for a deleted customer.
 func (b Balances) Read(ctx context.Context, customerID string) (map[string]int64, error) {
 	customer, _, err := psp.Call(ctx, b.Client, "get balance", func(ctx context.Context, api *calls.API) (*stripe.Customer, error) {
 		params := &stripe.CustomerRetrieveParams{}

@@ -31,7 +31,7 @@ func TestTogether(t *testing.T) {
 			t.Errorf("of %d: %q", n, got)
 		}
 		if errors.Is(err, first) != (n > 0) {
-			t.Errorf("of %d: the first cannot be told", n)
+			t.Errorf("of %d: errors.Is does not find the first error", n)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestDocument(t *testing.T) {
 	t.Parallel()
 	storage := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.Header.Get("Referer") != "" {
-			t.Error("the key or the link goes along")
+			t.Error("request contains the key or the link")
 		}
 		switch r.URL.Path {
 		case "/far":

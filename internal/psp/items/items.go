@@ -115,9 +115,10 @@ func Sum(all []Item) psp.PendingAmounts {
 	return sum
 }
 
-// Recreate creates items of one invoice again, so that they are pending for the next invoice. since
-// is when that invoice was created. It is idempotent: for a day by the idempotency key, and
-// afterwards because the new item's metadata names the item that it replaces.
+// Recreate creates the given items of an invoice again, so that they are pending for the next
+// invoice. since is the time at which the given invoice was created. Recreate is idempotent: for a
+// day because of the idempotency key, and afterwards because the metadata of a new item names the
+// replaced item.
 func (i Items) Recreate(ctx context.Context, all []Item, since time.Time) error {
 	if len(all) == 0 {
 		return nil

@@ -36,9 +36,9 @@ type Amount struct {
 	AmountCents int64  // minor units; see charge.Units
 }
 
-// Create creates a coupon and its promotion code, unless they exist, and returns the ID of the code.
-// The provider allows one active promotion code with a code: isStale reports whether the other one
-// belongs to a deleted coupon, so that it can be deactivated.
+// Create creates a coupon and its promotion code, unless they exist, and returns the ID of the
+// code. The provider allows only one active promotion code with the same text. If there is another
+// one, isStale reports whether it belongs to a deleted discount, so that it can be deactivated.
 func (c Codes) Create(ctx context.Context, p Params, isStale func(ctx context.Context, coupon string) (bool, error)) (string, error) {
 	if err := c.createCoupon(ctx, p); err != nil {
 		return "", err

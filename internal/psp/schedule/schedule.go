@@ -82,8 +82,8 @@ func (s Schedules) Set(ctx context.Context, subscriptionID string, n Next, key s
 // notDone makes a write again whose first answer was a failure. Repeating it is harmless.
 func notDone(context.Context) (*stripe.SubscriptionSchedule, error) { return nil, psp.ErrNotDone }
 
-// Release ends the schedule of a subscription, which leaves the subscription as it is. Without a
-// schedule it does nothing, because a released schedule cannot be released again.
+// Release ends the schedule of a subscription without changing the subscription. Without a schedule
+// it does nothing, because a released schedule cannot be released again.
 func (s Schedules) Release(ctx context.Context, subscriptionID, key string) error {
 	sub, err := s.read(ctx, subscriptionID)
 	if err != nil || sub.Schedule == nil {

@@ -48,8 +48,8 @@ type Method struct {
 }
 
 // Default returns the payment method for the customer's next invoice. It is the payment method of
-// the subscription, if that has one, and otherwise of the customer. subscriptionID can be "". ok is
-// false if there is no payment method.
+// the subscription, or else of the customer. subscriptionID can be "". ok is false without a
+// payment method.
 func (w Wallet) Default(ctx context.Context, customerID, subscriptionID string) (m Method, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()

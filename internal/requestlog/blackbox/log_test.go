@@ -37,7 +37,7 @@ func await(s *apptest.Server, token, path string, n int) (page apptest.Reply) {
 		return len(page.At("data").([]any)) >= n
 	})
 	if got := len(page.At("data").([]any)); got != n {
-		s.T.Fatalf("%d requests, not %d: %s", got, n, page.Text)
+		s.T.Fatalf("%d requests, want %d: %s", got, n, page.Text)
 	}
 	return page
 }
@@ -157,7 +157,7 @@ func TestFilters(t *testing.T) {
 			"to=" + first.Format(time.RFC3339Nano): 1, "from=2020-01-01&to=2020-12-31": 0,
 		} {
 			if got := len(s.Call("GET", log+"?"+query, ada.Token, nil).Want(200).At("data").([]any)); got != want {
-				t.Errorf("%s: %d requests, not %d", query, got, want)
+				t.Errorf("%s: %d requests, want %d", query, got, want)
 			}
 		}
 		admin := s.Admin()
@@ -195,8 +195,8 @@ func TestFilters(t *testing.T) {
 	})
 }
 
-// Above the limit of a second failed requests are stored first, and the page says that others are
-// missing.
+// Above the limit of requests per second, failed requests are stored first, and the page reports
+// that requests are missing.
 func TestSampling(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

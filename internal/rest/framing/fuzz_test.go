@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// FuzzHeads checks that the scanned heads agree with net/http. Of the requests that net/http reads
-// from a connection, no accepted one has both headers, and before the last request only such
-// requests are rejected.
+// FuzzHeads checks that the scanned heads agree with net/http. No accepted request has both
+// headers, and before the last request of a connection, only requests with both headers are
+// rejected.
 func FuzzHeads(f *testing.F) {
 	const get, chunks = "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
 	const post = "POST / HTTP/1.1\r\nHost: x\r\n"

@@ -189,8 +189,9 @@ func union(forms []form) *shape.Schema {
 }
 
 // coded returns the form of an error with one of several codes. isAlways means that the error
-// always has a code. SubscriptionBusyError always has a code, ForbiddenOrInsufficientScopeError
-// only for one of its reasons. The book can assign shorter names.
+// always has a code. For example, SubscriptionBusyError always has a code, and
+// ForbiddenOrInsufficientScopeError has a code only for one of its reasons. The book can assign
+// shorter names.
 func (b *Book) coded(status int, list []string, isAlways bool) form {
 	s := errorSchema("Error with one of these codes.")
 	var words []string

@@ -213,7 +213,7 @@ func (s *Schema) values() *Schema {
 }
 
 // Input returns the schema of an input field. It also panics on a free-form object without a size
-// limit of its own.
+// limit.
 func (r *Registry) Input(field reflect.StructField, hint string) *Schema {
 	s := r.Field(field, hint)
 	s.requireMaxBytes(field.Name)

@@ -161,9 +161,9 @@ func (UnitPrice) Schema(*Registry) *Schema {
 	return &Schema{Type: TypeNumber, Format: "unit-price", Minimum: &least, Maximum: &most}
 }
 
-// Texts is a translatable field of a new record: a text per supported locale, of which English is
-// required (rules: http#translatable-fields). A null or empty locale is omitted; an unsupported
-// locale is rejected. Tags of the field, such as maxLength, apply to each text.
+// Texts is a translatable field of a new record: a text per supported locale. English is required
+// (rules: http#translatable-fields). A null or empty locale is omitted; an unsupported locale is
+// rejected. Tags of the field, such as maxLength, apply to each text.
 type Texts map[string]*string
 
 // TextsChange is a translatable field of a PATCH. It changes the locales that it contains. Null or

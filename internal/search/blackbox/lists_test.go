@@ -63,7 +63,7 @@ func cell(t *testing.T, rows [][]string, row int, column string) string {
 }
 
 // Every list refuses unknown filters and sorts with 400, and invalid values with 422 on their name.
-func TestListsRefuseWhatTheyDoNotKnow(t *testing.T) {
+func TestListsRejectUnknownParameters(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin := s.Admin()

@@ -147,7 +147,8 @@ func TestSearchGroups(t *testing.T) {
 	})
 }
 
-// The last activity of a tenant is the last one of a member, not of an admin who acts as one.
+// The last activity of a tenant is the last activity of a member. An admin who impersonates a
+// member does not count.
 func TestLastActivity(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -38,12 +38,12 @@ func TestEveryTableHasAClass(t *testing.T) {
 	s := schema(t, dbtest.New(t, sqldb.Postgres))
 	for _, table := range s.Tables {
 		if distribution.Tables[table] == "" {
-			t.Errorf("%s: say in tables.go whether it is distributed, reference or local", table)
+			t.Errorf("%s lacks a class in tables.go: distributed, reference or local", table)
 		}
 	}
 	for table := range distribution.Tables {
 		if !slices.Contains(s.Tables, table) {
-			t.Errorf("%s is no table", table)
+			t.Errorf("unknown table %s", table)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestKeysNameTheTenant(t *testing.T) {
 		case at < 0:
 			s.Keys = append(s.Keys, k) // an error
 		case at == last && last > 0:
-			t.Errorf("%s of %s ends with %s: say in tables.go what holds it across tenants", k.Name, k.Table, distribution.Column)
+			t.Errorf("%s of %s ends with %s: explain in tables.go why it is unique across tenants", k.Name, k.Table, distribution.Column)
 		case at > 0:
 			t.Errorf("%s of %s (%v) has %s in the middle", k.Name, k.Table, k.Columns, distribution.Column)
 		}
@@ -76,7 +76,7 @@ func TestKeysNameTheTenant(t *testing.T) {
 	}
 	for name := range distribution.TenantKeys {
 		if !found[name] {
-			t.Errorf("%s is no such key: take it off the list", name)
+			t.Errorf("unknown key %s: remove it from the list", name)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestScriptIsCurrent(t *testing.T) {
 }
 
 // The script produces a schema that Citus accepts, with the same keys and references, and every generated statement can still be prepared.
-func TestScriptMakesTheSchemaHold(t *testing.T) {
+func TestScriptProducesValidSchema(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)
 	before := schema(t, db)
@@ -117,7 +117,7 @@ func TestScriptMakesTheSchemaHold(t *testing.T) {
 	}
 	for table, class := range distribution.Tables {
 		if !slices.Contains(told, string(class)+" "+table) {
-			t.Errorf("%s is %s, and Citus was told otherwise", table, class)
+			t.Errorf("%s is %s, but the Citus statements differ", table, class)
 		}
 	}
 	prepareAll(t, db)
@@ -163,9 +163,9 @@ var across = map[string]string{
 	"invoicesql.ListLastAttempts":         "a job that runs every minute finds the attempts to announce",
 	"entitlementsql.ListGraceEnded":       "a job that runs every minute finds the grace periods that have ended",
 	"billingsql.CountRejections":          "the figure of a metric",
-	"billingsql.CountersOfPeriodEnd":      "periods that have just ended, whoever has them",
-	"billingsql.PruneDecided":             "of all tenants, days after somebody decided",
-	"billingsql.Rejections":               "the command line lists those of all tenants",
+	"billingsql.CountersOfPeriodEnd":      "periods of all tenants that have just ended",
+	"billingsql.PruneDecided":             "of all tenants, days after the decision",
+	"billingsql.Rejections":               "the command line lists the rejections of all tenants",
 	"billingsql.SettlingTenants":          "operations in progress, before usage of several tenants is stored",
 	"billingsql.TakeRejection":            "the command line names one by its id",
 	"currencysql.CountAmounts":            "an admin changes the decimals of a currency",

@@ -27,9 +27,9 @@ BEGIN;
 `
 
 // statements place the tables. The first argument is the list of tables with their classes, the
-// second the number of shards. Citus only accepts tables without references to others that it does
-// not know yet, and restarts the sequences of tables that it takes over. It also has to know the local
-// tables: otherwise it commits on a worker before the coordinator, without two phases.
+// second the number of shards. Citus accepts a table only if it knows all referenced tables, and
+// restarts the sequences of tables that it takes over. Citus also has to know the local tables:
+// otherwise it commits on a worker before the coordinator, without two phases.
 const statements = `SET LOCAL citus.multi_shard_modify_mode TO 'sequential';
 CREATE TEMP TABLE places (class, name) ON COMMIT DROP AS VALUES
 %s;

@@ -42,9 +42,9 @@ func ByShard[T any](ctx context.Context, db *sqldb.DB, items []T, tenant func(T)
 	return groups, err
 }
 
-// AndTenants returns a condition that a column is one of the tenants, which Citus needs to find the
-// shard of a statement whose rows are given by a list. On a single server, the list suffices and the
-// condition is empty.
+// AndTenants returns a condition that a column is one of the tenants. Citus needs it to find the
+// shard of a statement whose rows are given by a list. On a single server, the list suffices and
+// the condition is empty.
 func AndTenants[T any](db *sqldb.DB, column string, args []any, items []T, tenant func(T) uuid.UUID) (condition string, all []any) {
 	if !db.IsDistributed() {
 		return "", args

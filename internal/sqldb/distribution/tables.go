@@ -84,7 +84,7 @@ var Tables = map[string]Class{
 	"waiting_items":         Distributed,
 
 	// Identities. Emails, token hashes and the single membership of a user are unique across the
-	// database, and every request joins these tables, which is one query on one machine. They are
+	// database. Every request joins these tables, which takes one query on one machine. The tables are
 	// also the directory from tokens to tenants.
 	"api_keys":            Local,
 	"avatars":             Local,
@@ -169,7 +169,7 @@ var TenantKeys = map[string]string{
 	"credit_notes_number_key":               "the row of the year in credit_note_numbers is locked while a number is taken",
 	"invoice_documents_pkey":                "the id of an invoice follows from the provider's, which belongs to one tenant",
 	"discount_redemptions_pkey":             "the id is the id of a checkout or an operation",
-	"invoice_lines_id_key":                  "the id follows from that of the invoice or of the provider's line",
+	"invoice_lines_id_key":                  "the ID is derived from the ID of the invoice or of the provider's line",
 	"invoice_lines_pkey":                    "the id of an invoice follows from the provider's, which belongs to one tenant",
 	"invoices_number_key":                   "the row of the year in invoice_numbers is locked while a number is taken",
 	"invoices_pkey":                         "the id of an invoice follows from the provider's, which belongs to one tenant",
@@ -184,5 +184,5 @@ var TenantKeys = map[string]string{
 	"subscriptions_pkey":                    "the id is random (UUIDv7)",
 	"subscriptions_psp_subscription_id_key": "a subscription of the provider belongs to the tenant of its customer",
 	"usage_alerts_pkey":                     "the id is random (UUIDv7)",
-	"usage_refusals_pkey":                   "the id is random (UUIDv7), or a hash of what is reported, the tenant included",
+	"usage_refusals_pkey":                   "the id is random (UUIDv7), or a hash of the reported figure, including the tenant",
 }

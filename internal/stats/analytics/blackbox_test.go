@@ -106,7 +106,8 @@ func TestAnalyticsFollowCustomers(t *testing.T) {
 	})
 }
 
-// A change that comes with time is dated to when it took effect, however late it is read.
+// A change with a known time, such as the end of a trial, has the date on which it took effect,
+// even if it is read late.
 func TestLateChangesAreDated(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

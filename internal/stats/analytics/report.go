@@ -36,7 +36,7 @@ type currencyRevenue struct {
 	converted *int64
 }
 
-// missingRate is a month in which a currency in use had no rate of its own.
+// missingRate is a month in which a currency in use did not have a rate.
 type missingRate struct {
 	code  string
 	month time.Time

@@ -220,8 +220,8 @@ func TestPlanChangeEndsTheCustomPrice(t *testing.T) {
 	})
 }
 
-// Of concurrent requests, one makes the subscription, and one marks its invoice as paid. The same
-// idempotency key returns the same subscription.
+// Only one of several concurrent requests creates the subscription, and only one marks its invoice
+// as paid. The same idempotency key returns the same subscription.
 func TestConcurrentContracts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

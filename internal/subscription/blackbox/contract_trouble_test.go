@@ -12,8 +12,8 @@ func answersAreLost(method, path string) func(r *http.Request) apptest.Verdict {
 	return apptest.ForEndpoint(apptest.LoseAnswer, method, path)
 }
 
-// The provider's answer is lost: the retry gets the subscription that was made, and it is made once,
-// with one audit entry. Another request does not make a second one.
+// If the provider's answer is lost, the retry returns the created subscription. The subscription is
+// created once, with one audit entry, and another request does not create a second one.
 func TestLostAnswerToAContract(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {

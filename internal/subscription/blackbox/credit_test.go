@@ -134,7 +134,7 @@ func TestConcurrentCredit(t *testing.T) {
 	})
 }
 
-// A response of the provider that is lost neither loses credit nor gives it twice.
+// If a response of the provider is lost, credit is neither lost nor given twice.
 func TestCreditWithLostResponses(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -8,7 +8,7 @@ import (
 )
 
 // A tenant that does not pay loses the features of its plan but keeps the limits.
-func TestLimitsHoldWhileFeaturesAreOff(t *testing.T) {
+func TestLimitsApplyToInactiveFeatures(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		quotas := map[string]int{"api-calls": 10, "team-members": 2}

@@ -43,7 +43,7 @@ func TestAdminListOfSubscriptions(t *testing.T) {
 				WantAt("meta.total", float64(former+1)).WantAt("meta.last_page", 6.0)
 			pages = append(pages, part.Column("id")...)
 			if next, _ := part.At("links.next").(string); n < 6 && !strings.HasSuffix(next, fmt.Sprintf("/api/v1/admin%s?page=%d&per_page=100", path, n+1)) {
-				t.Errorf("after page %d comes %q", n, next)
+				t.Errorf("page after page %d = %q", n, next)
 			}
 		}
 		if diff := cmp.Diff(pages, whole.Column("id")); diff != "" {

@@ -32,8 +32,8 @@ func (a anchored) boundary(n int) time.Time {
 	return time.Date(y, m+time.Month(months), min(d, last), a.anchor.Hour(), a.anchor.Minute(), a.anchor.Second(), 0, time.UTC)
 }
 
-// Over years, a subscription's periods follow each other without gaps or overlaps. Each period is
-// the one that results from the first day and the UTC calendar, and equals the provider's.
+// Over years, a subscription's periods follow each other without gaps or overlaps. Each period
+// results from the first day and the UTC calendar, and equals the provider's.
 func TestMonthsOfRenewals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

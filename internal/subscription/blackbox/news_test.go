@@ -45,8 +45,8 @@ func wantText(s *apptest.Server, address string, parts ...string) {
 	}
 }
 
-// The billing address gets one mail for the purchase, the change of plan and the cancellation. A
-// repeated notification and a resumed subscription send none, and neither does the planned end.
+// The billing address gets one mail for the purchase, the change of plan and the cancellation. No
+// mail is sent for a repeated notification, a resumed subscription, or the scheduled end.
 func TestMailsAboutASubscription(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

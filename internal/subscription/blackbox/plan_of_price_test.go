@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A subscription keeps its plan as long as it pays the same price at the provider, whatever other
-// plans that price is linked to.
+// A subscription keeps its plan as long as it pays the same price at the provider, even if other
+// plans are linked to this price.
 func TestPriceIsLinkedToAnotherPlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -40,7 +40,8 @@ func TestBillingPortal(t *testing.T) {
 			})
 		}
 
-		// Members need the permission billing.manage. Platform admins need none, in any tenant.
+		// Members need the permission billing.manage. Platform admins do not need a permission of the
+		// tenant.
 		member, _ := s.Join(o, "Grace", "grace@example.com", "member")
 		s.Call("POST", portal(o), member, nil).WantRefused(403, "")
 		s.CreateRole(o, "Accounting", "billing.manage")
@@ -72,7 +73,7 @@ func TestBillingPortal(t *testing.T) {
 		s.Chaos(nil)
 		opened(o.Token, nil, settings)
 		if n := s.CountAudited(o, "billing_portal.opened"); n != 7 {
-			t.Errorf("%d visits in the trail", n)
+			t.Errorf("%d visits in the audit log", n)
 		}
 	})
 }

@@ -178,8 +178,8 @@ func TestPromotionCodeEndedAtTheProvider(t *testing.T) {
 	})
 }
 
-// The last use of a code goes to one of several concurrent checkouts, a tenant's newer checkout takes
-// over its hold, and the end of a session releases it.
+// Only one of several concurrent checkouts gets the last use of a code. A newer checkout of the
+// same tenant takes over the hold, and the end of the session releases it.
 func TestTheLastUseOfAPromotionCode(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -308,7 +308,8 @@ func TestPromotionCodeOfASubscription(t *testing.T) {
 	})
 }
 
-// If nothing will ever be owed, the checkout takes no card; otherwise it takes one for later invoices.
+// If the customer will never owe anything, the checkout takes no card. Otherwise it takes a card
+// for later invoices.
 func TestFreeForever(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -16,7 +16,7 @@ import (
 // Of the notifications of several months, a tenth is lost and the others arrive three times and out
 // of order, while the service is killed and restarted. After one reconciliation everything matches
 // the provider, without duplicates.
-func TestReconcileAfterAStorm(t *testing.T) {
+func TestReconcileAfterManyLostEvents(t *testing.T) {
 	t.Parallel()
 	apptest.OneInstance(t, "the test kills and starts the only process")
 	for _, dialect := range dbtest.Dialects(t) {
@@ -184,7 +184,7 @@ func mirrorsInvoices(s *apptest.Server) {
 		}
 		delete(there, id)
 		if sequence != last[year]+1 {
-			s.T.Errorf("after number %d of %d comes %d", last[year], year, sequence)
+			s.T.Errorf("after number %d of %d: %d", last[year], year, sequence)
 		}
 		last[year] = sequence
 	}

@@ -159,7 +159,7 @@ func TestReconcileLostSubscriptions(t *testing.T) {
 			t.Errorf("kept: %s", a.Text)
 		}
 		if n := s.CountAudited(k.Names["lost"], "subscription.canceled"); n != 1 {
-			t.Errorf("%d entries in the trail", n)
+			t.Errorf("%d entries in the audit log", n)
 		}
 	})
 }

@@ -33,9 +33,9 @@ func addCredit(l *apptest.Customer, cents int, currency string) {
 	l.AtProvider("POST", "/customers/"+customer+"/balance_transactions", "amount", strconv.Itoa(-cents), "currency", currency)
 }
 
-// The payment of the second of two paid checkouts is refunded the way it was taken, once: card
-// payments to the card, and credit to the balance. That also holds if both are paid concurrently
-// and notifications repeat.
+// If two checkouts are paid, the payment of the second one is refunded once: card payments to the
+// card, and credit to the balance. This also applies if both are paid concurrently and
+// notifications are repeated.
 func TestSecondCheckoutGivesBack(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -62,7 +62,7 @@ func TestSecondCheckoutGivesBack(t *testing.T) {
 			}
 			wg.Wait()
 			// The checkout that stays has taken its price, by credit and card.
-			apptest.Eventually(t, fmt.Sprint("what is given back of ", c.given), func() bool {
+			apptest.Eventually(t, fmt.Sprint("the refund of ", c.given), func() bool {
 				canceled := 0
 				for _, sub := range l.ProviderObjects(l.Owner, "subscription") {
 					if sub.At("status") == "canceled" {
@@ -104,7 +104,7 @@ func TestSecondCheckoutByDebit(t *testing.T) {
 			return len(charges) == 2 && charges[1].At("refunded") == true
 		})
 		if got := taken(l); got != 1900 {
-			t.Errorf("%v were taken", got)
+			t.Errorf("%v were accepted", got)
 		}
 		l.LogInAgain()
 		l.Subscription(l.Owner).WantAt("data.status", "active")

@@ -440,8 +440,8 @@ func TestScheduledChangeLapsesWhenATrialEndsNow(t *testing.T) {
 	})
 }
 
-// Bad luck: a lost answer, an outage between the two steps, and repeated notifications leave one
-// schedule or none.
+// A lost answer, an outage between the two steps, and repeated notifications leave at most one
+// schedule.
 func TestScheduledChangeInTrouble(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -268,7 +268,7 @@ func TestEndOfThePeriod(t *testing.T) {
 		removed.Subscriptions().WantAt("data.0.cancellation_reason", "abuse")
 		resumes.WantStatus("active")
 		if n := len(ends.ProviderObjects(ends.Owner, "invoice")); n != 1 {
-			t.Errorf("%d invoices for what was canceled", n)
+			t.Errorf("canceled subscription has %d invoices, want 1", n)
 		}
 		ends.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 		ends.WantStatus("active")

@@ -127,7 +127,7 @@ func TestCheckoutRefusals(t *testing.T) {
 				a := s.Call("POST", path, o.Token, valid(c.change))
 				errs, _ := a.At("errors").(map[string]any)
 				if a.Status != 422 || errs[c.field] == nil || len(errs) != 1 {
-					t.Errorf("%d %s, want 422 on %s alone", a.Status, a.Text, c.field)
+					t.Errorf("%d %s, want 422 only on %s", a.Status, a.Text, c.field)
 				}
 			})
 		}

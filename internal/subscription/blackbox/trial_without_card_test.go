@@ -245,14 +245,14 @@ func TestMovedTrialEnd(t *testing.T) {
 		}
 		trail := s.Call("GET", "/api/v1/admin/tenants/"+ada.Tenant+"/audit-log?filter[action]=subscription.updated", s.Admin(), nil)
 		if trail.Status == 200 && len(trail.At("data").([]any)) != 2 {
-			t.Errorf("the trail has %s", trail.Text)
+			t.Errorf("the audit log contains %s", trail.Text)
 		}
 		other := "/api/v1/admin/tenants/" + bob.Tenant + "/subscriptions/" + ada.Subscriptions().Str("data.0.id")
 		s.Call("PATCH", other, s.Admin(), apptest.Object{"trial_ends_at": "now"}).WantRefused(404, "")
 	})
 }
 
-// Of concurrent starts, one trial begins, and all that repeat it get the same one.
+// Several concurrent starts begin one trial, and repeated requests return the same trial.
 func TestTrialsWithoutACardAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -71,7 +71,7 @@ func wantTrial(l *apptest.Customer, what, plan string, want bool) {
 	quit(l)
 }
 
-// A tenant has one trial of each product, permanently, whatever plans it has had since.
+// A tenant can have one trial of each product, regardless of its later plans.
 func TestOneTrialOfAProduct(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -121,8 +121,8 @@ func TestOneTrialOfAProduct(t *testing.T) {
 }
 
 // A checkout that was opened with a trial, but is paid after the tenant has had one, is refused: it
-// gives no second trial and charges nothing that was not shown. Late and repeated notifications
-// change nothing.
+// does not start a second trial, and does not charge an amount that was not shown. Late and
+// repeated notifications change nothing.
 func TestTrialOfAnAbandonedCheckout(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -120,7 +120,7 @@ func TestVATNumberBecomesTaxID(t *testing.T) {
 		set(map[string]any{"vat_number": nil})
 		apptest.Eventually(t, "no tax ID", func() bool { return len(ids()) == 0 })
 		if got := s.CountAudited(o, "tenant.vat_checked"); got != 3 {
-			t.Errorf("%d checks in the trail, want 3", got)
+			t.Errorf("%d checks in the audit log, want 3", got)
 		}
 	})
 }

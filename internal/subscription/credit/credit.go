@@ -1,5 +1,5 @@
-// Package credit gives credit to tenants and takes it back (rules: invoices#credit). The
-// payment provider has the balance and applies it to the next invoices.
+// Package credit adds and removes credit of tenants (rules: invoices#credit). The payment provider
+// stores the balance and applies it to the next invoices.
 package credit
 
 import (
@@ -183,9 +183,9 @@ func checkZero(amount money.Money) error {
 // missing.
 //
 // Invariant: a tenant has at most one pending entry. It is committed under the tenant's lock before
-// the provider is called, and names the provider's adjustment. So of concurrent requests each sees
-// the balance after the others, and after a crash the outcome is looked up: an adjustment is
-// neither lost nor made twice.
+// the provider is called, and names the provider's adjustment. So concurrent requests run one after
+// another, and after a crash the outcome is looked up: an adjustment is neither lost nor made
+// twice.
 func (s *Service) Adjust(ctx context.Context, tenantID uuid.UUID, amount money.Money, reason string) error {
 	if err := s.check(ctx, amount); err != nil {
 		return err
@@ -224,9 +224,10 @@ func (s *Service) Adjust(ctx context.Context, tenantID uuid.UUID, amount money.M
 	}
 }
 
-// claim stores an entry, leased to the caller. If another entry is pending, it returns that entry:
-// leased to the caller if its lease has expired, otherwise as other. It returns neither if an earlier
-// attempt of the same request has succeeded.
+// claim stores an entry, leased to the caller, and returns it. If another entry is pending and its
+// lease has expired, claim leases and returns that entry. If the lease has not expired, claim
+// returns the pending entry as other. If an earlier attempt of the same request has succeeded, it
+// returns neither.
 func (s *Service) claim(ctx context.Context, e Entry) (claimed, other Entry, _ error) {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		claimed, other = Entry{}, Entry{}

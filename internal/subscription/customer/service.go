@@ -91,13 +91,13 @@ func (s *Service) TenantOf(ctx context.Context, id string) (uuid.UUID, error) {
 	return s.store.tenantOf(ctx, id)
 }
 
-// Ensure returns the provider's customer of a tenant and creates it if there is none. If two
-// requests create one concurrently, only one is stored.
+// Ensure returns the provider's customer of a tenant, and creates the customer if necessary. If two
+// requests create a customer concurrently, only one customer is stored.
 //
-// The customer is created without billing details, because these could change between an attempt
-// with an unknown outcome and its retry. Without them the retry sends the same request and does not
-// create a second customer. An update sends the details immediately afterwards, and the VAT number
-// is registered before anything is sold.
+// The customer is created without billing details, so that a retry after an unknown outcome sends
+// the same request even if the details have changed, and does not create a second customer. An
+// update sends the details immediately afterwards, and the VAT number is registered before anything
+// is sold.
 func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 	id, err := s.store.byTenant(ctx, t.ID)
 	if err == nil {

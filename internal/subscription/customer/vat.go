@@ -115,8 +115,8 @@ func (s *Service) readTaxID(ctx context.Context, tenantID uuid.UUID, customerID,
 // storeAnswer stores the registry's answer about a tax ID.
 //
 // Invariant: an answer is stored, under the tenant's lock, only if it is for the tenant's current
-// registration and that has the tenant's current number. While a number is being registered again,
-// the last answer stays. An answer that repeats the last one changes nothing.
+// registration, and this registration has the tenant's current number. While a number is being
+// registered again, the last answer remains. A repeated answer changes nothing.
 func (s *Service) storeAnswer(ctx context.Context, tenantID uuid.UUID, id taxid.TaxID) error {
 	status, ok := map[string]string{
 		taxid.StatusVerified: vat.StatusValid, taxid.StatusUnverified: vat.StatusInvalid, taxid.StatusUnavailable: vat.StatusUnknown,

@@ -46,8 +46,8 @@ func (r Register) RecordEntitlements(ctx context.Context, tenantID uuid.UUID) er
 // PublishChange publishes entitlements.changed if the entitlements of a tenant differ from the last
 // published ones. Call it at the end of a transaction that may have changed them.
 //
-// Invariant: the row with the digest is locked before the entitlements are read, so that of two
-// concurrent changes the later one sees both, and each state is published once.
+// Invariant: the row with the digest is locked before the entitlements are read. Of two concurrent
+// changes, the second one therefore sees both, and each state is published once.
 func (s *Service) PublishChange(ctx context.Context, tenantID uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		rows, changed, err := s.compare(ctx, tenantID)

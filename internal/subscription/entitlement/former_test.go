@@ -30,6 +30,6 @@ func TestFormerTermsAreStored(t *testing.T) {
 		}
 	}
 	if _, err := entitlement.DecodeFormer(sqldb.JSON(`{"until":1}`)); err == nil {
-		t.Error("what cannot be read is taken")
+		t.Error("unreadable data is accepted")
 	}
 }

@@ -58,8 +58,8 @@ func (s store) deleteExpired(ctx context.Context, tenantID uuid.UUID, now time.T
 	return sqldb.Wrap(err, "delete expired overrides")
 }
 
-// listGraceEnded lists subscriptions that are past_due and unpaid since a time or before, and whose
-// change of the entitlements is not published yet.
+// listGraceEnded lists past_due subscriptions that have been unpaid since the given time or longer,
+// and whose changed entitlements are not published yet.
 func (s store) listGraceEnded(ctx context.Context, since time.Time, limit int32) ([]entitlementsql.ListGraceEndedRow, error) {
 	rows, err := s.q(ctx).ListGraceEnded(ctx, entitlementsql.ListGraceEndedParams{UnpaidSince: &since, Limit: limit})
 	return rows, sqldb.Wrap(err, "list ended grace periods")

@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Terms are the plan that applies to a tenant, and what it has and may use: the plan of the
-// subscription that sets limits, otherwise the default plan (rules: subscription#statuses). The
-// overrides of the tenant have precedence over the plan.
+// Terms are the plan that applies to a tenant, with the granted features and limits. It is the plan
+// of the subscription that sets limits, or else the default plan (rules: subscription#statuses).
+// The overrides of the tenant take precedence over the plan.
 type Terms struct {
 	PlanID uuid.UUID // Nil if neither a subscription nor the default plan sets limits
 	// Status is the status of the subscription; empty without one.
@@ -33,8 +33,7 @@ type Terms struct {
 	// one.
 	FeaturesUntil *time.Time
 	unpaidSince   *time.Time
-	// Former are the terms of the last month that no longer apply, in the order in which they
-	// ended.
+	// Former are the terms that ended within the last month, in the order in which they ended.
 	Former []FormerTerms
 	// Overrides of the tenant by feature code, expired ones included.
 	Overrides []Override
@@ -79,8 +78,8 @@ func (t Terms) Limits(now time.Time) map[string]int64 {
 	return limits
 }
 
-// ChangesAt returns when an override expires or the grace period ends next after a time; nil for
-// never.
+// ChangesAt returns the next time after the given time at which an override expires or the grace
+// period ends, or nil.
 func (t Terms) ChangesAt(now time.Time) *time.Time {
 	var next *time.Time
 	if t.isInGrace(now) {

@@ -187,9 +187,9 @@ type change struct {
 // change returns the entries that lead from the recorded state of a subscription to its current
 // state, which took effect at a time.
 //
-// Invariant: an entry is dated to when the change took effect, but never before the previous entry
-// of the subscription. So the amount of a subscription at a moment is never negative, however late
-// the provider's states are read.
+// Invariant: an entry has the time at which the change took effect, but never a time before the
+// previous entry of the subscription. So the amount of a subscription is never negative, even if
+// the provider's states are read late.
 func (s subscription) change(at time.Time) change {
 	if s.noted.version == 0 {
 		at = s.updatedAt
@@ -219,8 +219,9 @@ func (s subscription) change(at time.Time) change {
 	return c
 }
 
-// countedSince reports whether a subscription that no longer counts did so from began until at,
-// although that state was never read: it is older than the journal, or its trial ended meanwhile.
+// countedSince reports whether a subscription that has stopped counting counted from began until
+// at, although no state from that time was read: the subscription is older than the journal, or its
+// trial ended in the meantime.
 func (s subscription) countedSince(began, at time.Time) bool {
 	isNew := s.noted.version == 0 || s.noted.trialPlan != nil
 	return isNew && (s.status == "canceled" || s.status == "unpaid") && began.Before(at)

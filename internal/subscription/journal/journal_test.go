@@ -216,7 +216,7 @@ func TestJournalUnderConcurrency(t *testing.T) {
 			) j FULL JOIN subscription_days d ON d.currency = j.currency AND d.day = j.day AND d.kind = j.kind
 			WHERE d.amount IS NULL OR j.amount IS NULL OR d.amount <> j.amount OR d.entries <> j.entries`)
 			if n := w.number(`SELECT count(*) FROM subscription_journal WHERE is_folded`); differing != 0 || n == 0 {
-				t.Errorf("%d sums of days are not those of their entries, of %d entries", differing, n)
+				t.Errorf("%d daily sums differ from their entries; %d entries are folded", differing, n)
 			}
 		})
 	}
@@ -276,7 +276,7 @@ func TestReadingWhileFolding(t *testing.T) {
 		done()
 		readers.Wait()
 		if list, err := j.Movements(t.Context(), journal.DayOf(noon)+5, journal.DayOf(noon)+9); err != nil || len(list) != 1 || list[0].Day != journal.DayOf(noon)+4 {
-			t.Errorf("what was before is %v, %v", list, err)
+			t.Errorf("earlier movements = %v, %v", list, err)
 		}
 	})
 }

@@ -17,8 +17,8 @@ import (
 //
 // Invariant: the entries of a subscription add up to the journaled level in its row. Both are
 // written together while the row is locked, starting from the level in the row. So a state that is
-// read back repeatedly, late or concurrently is never counted twice, and the next entry makes up
-// for a missing one.
+// read back repeatedly, late or concurrently is never counted twice, and the next entry includes
+// the amount of a missing one.
 type Journal struct {
 	store store
 	clock clock.Clock
@@ -89,9 +89,10 @@ func (s store) note(ctx context.Context, sub subscription, at time.Time) error {
 	return s.markNoted(ctx, sub, c.noted)
 }
 
-// replan returns the change that a state makes. If the end of a discount is recorded and still to
-// come, its entry is deleted first, because the change may move it, and the events that replace it in
-// the history are returned. An entry that is folded already has taken effect, and the change follows it.
+// replan returns the change that a state makes. If the end of a discount is recorded and in the
+// future, replan first deletes its entry, because the change may move the end, and returns the
+// events that replace it in the history. An entry that is already folded has taken effect, and the
+// change comes after it.
 func (s store) replan(ctx context.Context, sub subscription, at time.Time) (_ subscription, c change, events string, _ error) {
 	c = sub.change(at)
 	until := sub.noted.until

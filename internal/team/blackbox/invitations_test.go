@@ -86,7 +86,7 @@ func TestInviteRefusals(t *testing.T) {
 		// Another tenant can invite the same person.
 		s.Call("POST", other.Path("/team/invitations"), other.Token, map[string]any{"email": "eve@example.com", "role": "member"}).Want(201)
 
-		// The plan starter has five seats: three members, one invitation, and one that is free.
+		// The plan starter has five seats: three members, one invitation, and one free seat.
 		s.BuyPlan(o, "starter")
 		for _, days := range []int{1, 30} {
 			a := s.Call("POST", o.Path("/team/invitations"), o.Token, map[string]any{"email": "last@example.com", "role": "member", "expires_in_days": days})
@@ -196,8 +196,8 @@ func TestResendInvitation(t *testing.T) {
 		eve := s.RegisterAlone("Eve", "eve@example.com")
 		s.Call("POST", "/api/v1/invitations/"+second+"/accept", eve, nil).WantRefused(410, "INVITATION_EXPIRED")
 
-		// An expired invitation does not block another one, but the other one then blocks resending
-		// it.
+		// An expired invitation does not block a new invitation. A new invitation blocks resending the
+		// expired one.
 		again, _ := inviteAgain(s, o, "eve@example.com", 3)
 		s.Call("POST", at+"/resend", o.Token, nil).WantRefused(409, "ALREADY_INVITED")
 		s.Call("DELETE", o.Path("/team/invitations/")+again, o.Token, nil).Want(200)

@@ -26,7 +26,7 @@ func untouched(s *apptest.Server, o apptest.Owner, members int) {
 }
 
 // Only members can leave, each from their own team.
-func TestWhoCannotLeave(t *testing.T) {
+func TestLeaveErrors(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)
@@ -40,20 +40,20 @@ func TestWhoCannotLeave(t *testing.T) {
 		leave("", ada.Tenant).As("without login").WantRefused(401, "")
 		leave("nonsense", ada.Tenant).As("with no token of ours").WantRefused(401, "")
 		leave(elsewhere, ada.Tenant).As("a member of another tenant").WantRefused(403, "")
-		leave(s.RegisterAlone("Di", "di@example.com"), ada.Tenant).As("who is in no tenant").WantRefused(403, "")
+		leave(s.RegisterAlone("Di", "di@example.com"), ada.Tenant).As("user without a tenant").WantRefused(403, "")
 		leave(s.Admin(), ada.Tenant).As("the administrator").WantRefused(403, "")
 		leave(elsewhere, nowhere).As("an unknown tenant").WantRefused(403, "")
 		if a := leave(key, ada.Tenant); a.Status != 401 && a.Status != 403 {
 			t.Errorf("with a key: %d %s", a.Status, a.Text)
 		}
 		untouched(s, ada, 2)
-		s.Call("GET", other.Path("/team/members"), elsewhere, nil).As("who tried to leave elsewhere").Want(200)
+		s.Call("GET", other.Path("/team/members"), elsewhere, nil).As("member of another tenant").Want(200)
 	})
 }
 
 // A member who does not own the tenant cannot transfer it, whatever their permissions are, even
 // with the right password.
-func TestWhoCannotTransfer(t *testing.T) {
+func TestTransferPermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -70,13 +70,13 @@ func TestWhoCannotTransfer(t *testing.T) {
 		transfer(s, ada, "", bob).As("without login").WantRefused(401, "")
 		transfer(s, apptest.Owner{Tenant: nowhere}, ada.Token, bob).As("an unknown tenant").WantRefused(403, "")
 		s.Call("POST", ada.Path("/transfer-ownership"), admin, apptest.Object{"user_id": bob, "current_password": "wrong horse"}).
-			As("an admin, who learns nothing of the password").WantRefused(403, "")
+			As("admin, regardless of the password").WantRefused(403, "")
 		untouched(s, ada, 3)
 	})
 }
 
 // The owner can transfer it only to a present member, and only with the password.
-func TestToWhomNothingIsTransferred(t *testing.T) {
+func TestInvalidTransferTargets(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)

@@ -48,13 +48,13 @@ func TestLeaving(t *testing.T) {
 		if a := leave(bob).Want(204); a.Text != "" {
 			t.Errorf("%q", a.Text)
 		}
-		s.Call("GET", "/api/v1/admin/impersonation/status", admin, nil).As("the impersonation of who left").WantRefused(400, "")
+		s.Call("GET", "/api/v1/admin/impersonation/status", admin, nil).As("impersonation of a former member").WantRefused(400, "")
 		leave(bob).WantRefused(403, "")
 		s.Call("GET", ada.Path("/team/members"), bob, nil).WantRefused(403, "")
 		s.Call("GET", "/api/v1/auth/me", bob, nil).Want(200).WantAt("currentTenant", nil)
 		s.Call("POST", "/api/v1/tenants", bob, apptest.Object{"name": "Bob's own"}).Want(201)
 		if n := s.CountAudited(ada, "member.left"); n != 1 {
-			t.Errorf("%d entries in the trail", n)
+			t.Errorf("%d entries in the audit log", n)
 		}
 	})
 }

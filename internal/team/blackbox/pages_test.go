@@ -54,7 +54,7 @@ func TestPagesOfTheTeam(t *testing.T) {
 				t.Errorf("%s: %s", list.path, diff)
 			}
 			if whole.At("meta") != nil || whole.At("links") != nil {
-				t.Errorf("%s: a whole list has %s", list.path, whole.Text)
+				t.Errorf("%s: complete list contains %s", list.path, whole.Text)
 			}
 			second := of("page=2&per_page=2").Want(200).WantAt("meta.total", float64(len(list.want))).WantAt("meta.current_page", 2.0).
 				WantAt("meta.per_page", 2.0).WantAt("meta.last_page", float64((len(list.want)+1)/2))

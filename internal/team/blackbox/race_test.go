@@ -166,7 +166,7 @@ func TestAcceptTwoTenants(t *testing.T) {
 }
 
 // Every operation that takes the last seat uses the same lock.
-func TestEveryDoorToOneSeat(t *testing.T) {
+func TestLastSeatUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		r.limit.Store(2)

@@ -158,7 +158,7 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 			t.Errorf("named: %s", diff)
 		}
 		if !named.TimeAt("data.updated_at").After(before.TimeAt("data.created_at")) {
-			t.Errorf("changed at %v, made at %v", named.At("data.updated_at"), before.At("data.created_at"))
+			t.Errorf("changed at %v, created at %v", named.At("data.updated_at"), before.At("data.created_at"))
 		}
 		given := s.Call("PATCH", role, o.Token, object{"permissions": []string{"tenant.update", "roles.manage", "tenant.update"}}).Want(200)
 		given.WantAt("data.name", "Reviewer")

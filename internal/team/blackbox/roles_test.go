@@ -101,7 +101,7 @@ func TestRoleRefusals(t *testing.T) {
 
 // A member cannot grant permissions that they lack: not by creating or changing a role, assigning
 // it, or inviting to it.
-func TestNobodyGrantsWhatTheyLack(t *testing.T) {
+func TestGrantingRequiresThePermission(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("owner@example.com", true)

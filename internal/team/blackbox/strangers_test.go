@@ -43,8 +43,8 @@ func together(n int, call func(i int) apptest.Reply) map[int]int {
 	return statuses
 }
 
-// An invitation gets at most three mails per hour, including the first, no matter who sends them,
-// what happens to the invitation in between, or whether they are sent concurrently.
+// An address gets at most three invitation mails per hour from a tenant, including the first one.
+// The limit also applies to different senders, revoked invitations and concurrent requests.
 func TestMailsToOneAddress(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

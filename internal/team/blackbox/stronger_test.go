@@ -9,7 +9,7 @@ import (
 
 // A member cannot take away permissions that they lack: not by demoting or removing a holder, by
 // revoking or resending an invitation, or by weakening or deleting a role.
-func TestNobodyTakesWhatTheyLack(t *testing.T) {
+func TestRevokingRequiresThePermission(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("owner@example.com", true)

@@ -58,7 +58,7 @@ func fillTeam(t *testing.T, s *apptest.Server, o apptest.Owner, n int) {
 }
 
 // Complete lists contain every entry, in the order of the pages, whatever their length.
-func TestLongListsAreWhole(t *testing.T) {
+func TestLongListsAreComplete(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -84,7 +84,7 @@ func TestLongListsAreWhole(t *testing.T) {
 				t.Errorf("%s: %d entries, want %d: %s", list.path, len(got), list.want, diff)
 			}
 			if whole.At("meta") != nil || whole.At("links") != nil {
-				t.Errorf("%s: a whole list has meta or links", list.path)
+				t.Errorf("%s: complete list contains meta or links", list.path)
 			}
 		}
 	})
@@ -121,7 +121,7 @@ func comeAndGo(ctx context.Context, s *apptest.Server, o apptest.Owner, inviter 
 }
 
 // An entry that exists the whole time is listed exactly once, while others are added and removed.
-func TestWholeListsWhileOthersWrite(t *testing.T) {
+func TestExportsDuringWrites(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -134,7 +134,7 @@ func TestWholeListsWhileOthersWrite(t *testing.T) {
 				seen := map[any]int{}
 				for _, email := range s.Call("GET", ada.Path(path), ada.Token, nil).Want(200).Column("email") {
 					if seen[email]++; seen[email] > 1 {
-						t.Errorf("%s: %s is there twice", path, email)
+						t.Errorf("%s: %s is listed twice", path, email)
 					}
 				}
 				for i := range more {

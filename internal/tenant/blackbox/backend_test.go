@@ -112,8 +112,8 @@ func TestAssignOwner(t *testing.T) {
 	})
 }
 
-// Of concurrent changes to one external ID, one succeeds. Of concurrent owners of one tenant, one
-// becomes the owner.
+// If several concurrent changes use the same external ID, one succeeds. If several owners are set
+// concurrently for one tenant, one becomes the owner.
 func TestConcurrentChangesByABackend(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -18,7 +18,7 @@ func lives(s *apptest.Server, o apptest.Owner) {
 	}
 }
 
-func TestWhoCannotDeleteATenant(t *testing.T) {
+func TestTenantDeletionPermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -26,14 +26,14 @@ func TestWhoCannotDeleteATenant(t *testing.T) {
 		member, _ := s.Join(ada, "Coy", "coy@example.com", "member")
 		deleteTenant(s, ada, "").As("without login").WantRefused(401, "")
 		deleteTenant(s, ada, member).As("a member").WantRefused(403, "")
-		deleteTenant(s, ada, s.RegisterAlone("Di", "di@example.com")).As("who is in no tenant").WantRefused(403, "")
+		deleteTenant(s, ada, s.RegisterAlone("Di", "di@example.com")).As("user without a tenant").WantRefused(403, "")
 		deleteTenant(s, ada, s.Admin()).As("the administrator, on the tenant's route").WantRefused(403, "")
 		deleteTenant(s, nowhere, ada.Token).As("an unknown tenant").WantRefused(403, "")
 		if a := deleteTenant(s, ada, key(s, ada)); a.Status != 401 && a.Status != 403 {
 			t.Errorf("with a key: %d %s", a.Status, a.Text)
 		}
 		s.Call("DELETE", ada.Path(""), bob, apptest.Object{"current_password": "wrong horse"}).
-			As("an admin of it, who learns nothing of the password").WantRefused(403, "")
+			As("admin of the tenant, regardless of the password").WantRefused(403, "")
 		for what, given := range map[string]any{"empty": "", "null": nil, "a number": 1, "with a space": password + " "} {
 			s.Call("DELETE", ada.Path(""), ada.Token, apptest.Object{"current_password": given}).
 				As("a password: " + what).WantInvalid("current_password")
@@ -42,13 +42,13 @@ func TestWhoCannotDeleteATenant(t *testing.T) {
 		lives(s, ada)
 		s.BuyPlan(ada, "starter")
 		s.Call("DELETE", ada.Path(""), ada.Token, apptest.Object{"current_password": "wrong horse"}).
-			As("the password comes before the subscription").WantInvalid("current_password")
+			As("password is checked before the subscription").WantInvalid("current_password")
 		lives(s, ada)
 		s.Subscription(ada).Want(200).WantAt("data.status", "active").WantAt("data.cancel_at_period_end", false)
 	})
 }
 
-func TestWhoCannotRestoreATenant(t *testing.T) {
+func TestTenantRestorePermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)
@@ -64,13 +64,13 @@ func TestWhoCannotRestoreATenant(t *testing.T) {
 		}
 		of := "/api/v1/admin/tenants/" + ada.Tenant
 		if s.Call("GET", of, admin, nil).Want(200).At("data.deleted_at") == nil || s.CountAudited(ada, "tenant.restored") != 0 {
-			t.Error("it is restored")
+			t.Error("tenant is restored")
 		}
 		apptest.Exec(t, s.DB(), "UPDATE users SET platform_permissions = $1 WHERE is_platform_admin", `["tenants.manage"]`)
-		restore(s, admin, other).As("with the permission alone: not deleted").WantRefused(409, "tenant_not_deleted")
-		restore(s, admin, nowhere).As("with the permission alone: unknown").WantRefused(404, "")
-		restore(s, admin, apptest.Owner{Tenant: "acme"}).As("with the permission alone: no id").WantRefused(404, "")
-		restore(s, admin, ada).As("with the permission alone").Want(200)
+		restore(s, admin, other).As("with only the permission: not deleted").WantRefused(409, "tenant_not_deleted")
+		restore(s, admin, nowhere).As("with only the permission: unknown").WantRefused(404, "")
+		restore(s, admin, apptest.Owner{Tenant: "acme"}).As("with only the permission: invalid ID").WantRefused(404, "")
+		restore(s, admin, ada).As("with only the permission").Want(200)
 		s.Call("GET", "/api/v1/tenant", bob, nil).Want(200).WantAt("data.user_role", "admin")
 	})
 }
@@ -95,6 +95,6 @@ func TestSelfServiceOfATenantWhileImpersonating(t *testing.T) {
 		s.Call("POST", ada.Path("/leave"), acting, nil).As("an owner leaving").WantRefused(400, "")
 		s.Call("POST", "/api/v1/admin/tenants/"+ada.Tenant+"/restore", acting, nil).As("the administration").WantRefused(403, "")
 		lives(s, ada)
-		s.Call("GET", "/api/v1/admin/impersonation/status", acting, nil).As("it goes on").Want(200)
+		s.Call("GET", "/api/v1/admin/impersonation/status", acting, nil).As("impersonation still active").Want(200)
 	})
 }

@@ -54,7 +54,7 @@ func TestDeletingATenant(t *testing.T) {
 			s.Call("GET", "/api/v1/auth/me", token, nil).As(who).Want(200).WantAt("currentTenant", nil)
 		}
 		s.Call("GET", ada.Path("/usage"), secret, nil).As("its key").WantRefused(401, "")
-		s.Call("GET", "/api/v1/admin/impersonation/status", acting, nil).As("who acted as its owner").WantRefused(400, "")
+		s.Call("GET", "/api/v1/admin/impersonation/status", acting, nil).As("admin impersonating the owner").WantRefused(400, "")
 		s.Call("GET", "/api/v1/invitations/"+invitation, "", nil).As("its invitation").WantRefused(404, "INVITATION_NOT_FOUND")
 		s.Call("POST", "/api/v1/invitations/"+invitation+"/accept", s.RegisterAlone("Coy", "coy@example.com"), nil).WantRefused(404, "INVITATION_NOT_FOUND")
 		deleteTenant(s, ada, ada.Token).WantRefused(403, "")
@@ -79,7 +79,7 @@ func TestDeletingATenant(t *testing.T) {
 		s.Call("PATCH", of, admin, apptest.Object{"name": "New"}).WantRefused(404, "")
 		s.Call("GET", of+"/members", admin, nil).WantRefused(404, "")
 		s.Call("DELETE", of, admin, nil).WantRefused(404, "")
-		s.Call("PATCH", "/api/v1/tenant", other.Token, apptest.Object{"slug": slug}).As("the slug stays").WantInvalid("slug")
+		s.Call("PATCH", "/api/v1/tenant", other.Token, apptest.Object{"slug": slug}).As("slug remains reserved").WantInvalid("slug")
 
 		// Bob creates another tenant and is left out of the restore.
 		s.Call("POST", "/api/v1/tenants", bob, apptest.Object{"name": "Bob's own"}).Want(201)
@@ -175,7 +175,7 @@ func TestPurgingATenant(t *testing.T) {
 			t.Errorf("%d of %d invoices", n, invoices)
 		}
 		if n := s.CountRows("SELECT count(*) FROM tenants WHERE id = $1 AND name = '' AND legal_name IS NULL AND billing_email IS NULL", ada.Tenant); n != 1 {
-			t.Error("the row says who it was")
+			t.Error("the row still contains personal data")
 		}
 		admin := s.Admin()
 		s.Call("GET", "/api/v1/admin/tenants/"+ada.Tenant, admin, nil).WantRefused(404, "")

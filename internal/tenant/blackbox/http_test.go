@@ -79,7 +79,7 @@ func TestShowTenant(t *testing.T) {
 			}{
 				{"nobody", "", 401, "", "en", "Please sign in."},
 				{"nobody", "", 401, "", "it", "Effettuare l’accesso."},
-				{"a token that is none", "x", 401, "", "fr-CA", "Veuillez vous connecter."},
+				{"an invalid token", "x", 401, "", "fr-CA", "Veuillez vous connecter."},
 				{"no tenant", alone, 400, "TENANT_CONTEXT_REQUIRED", "en", "You do not belong to an organization yet."},
 				{"no tenant", alone, 400, "TENANT_CONTEXT_REQUIRED", "es", "Aún no pertenece a ninguna organización."},
 				{"not onboarded", late.Token, 403, "ONBOARDING_INCOMPLETE", "de", "Finish setting up your organization first."},
@@ -150,7 +150,7 @@ func TestCreateTenant(t *testing.T) {
 			second.WantAt("message", message)
 		}
 		if n := s.CountRows("SELECT count(*) FROM tenants WHERE name = 'Second'"); n != 0 {
-			t.Errorf("%d tenants were made for a user who has one", n)
+			t.Errorf("%d tenants were created for a user with a tenant", n)
 		}
 
 		// The longest name is accepted, and a slug that is taken gets a suffix.

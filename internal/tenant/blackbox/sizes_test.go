@@ -28,7 +28,7 @@ func TestSettingsAreBounded(t *testing.T) {
 		inLocale(s, "it", "PATCH", "/api/v1/tenant", ada.Token, object{"settings": filled(20 << 10)}).
 			WantAt("errors.settings", []any{"Deve occupare al massimo 16.384 byte in JSON."})
 		if got := s.Call("GET", "/api/v1/tenant", ada.Token, nil).At("data.settings"); got.(object)["x"] != 1.0 {
-			t.Errorf("a refused change was made: %v", got)
+			t.Errorf("rejected change was made: %v", got)
 		}
 	})
 }

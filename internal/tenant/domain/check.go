@@ -31,7 +31,7 @@ func (s *Service) isPublished(ctx context.Context, d Domain) (bool, error) {
 
 // Verify looks up the record of a domain, and marks the domain as verified if it exists. Otherwise
 // it returns domain_not_verified with the record. It returns DOMAIN_TAKEN while another tenant has
-// verified the domain. A failed lookup is not a daily check and does not count as one.
+// verified the domain. A failed lookup does not count as a failed daily check.
 //
 // Invariant: at most one tenant has verified a domain. A unique index decides between two tenants
 // that verify it at the same time.

@@ -1,5 +1,5 @@
-// Package domain manages the domains that tenants have verified, and lets users with an address in
-// one join the tenant (rules: tenant#domains).
+// Package domain manages the domains of tenants, and lets users with an email address in a verified
+// domain join the tenant (rules: tenant#domains).
 package domain
 
 import (

@@ -8,11 +8,11 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Join adds a user without a tenant to the tenant of the domain of their verified email, if users
-// join through it and a seat is free. It reports whether the user has joined.
+// Join adds a user without a tenant to the tenant that owns the domain of their verified email, if
+// joining through the domain is on and a seat is free. It reports whether the user has joined.
 //
-// Invariant: the tenant is locked before the user, and everything that Join depends on is read again
-// under the locks.
+// Invariant: the tenant is locked before the user, and everything that Join depends on is read
+// again under the locks.
 func (s *Service) Join(ctx context.Context, userID int64) (joined bool, err error) {
 	found, _, err := s.joinableBy(ctx, userID)
 	if err != nil || found == uuid.Nil {
@@ -60,7 +60,8 @@ func (s *Service) LockFor(ctx context.Context, email string) (uuid.UUID, error) 
 }
 
 // AddNew adds a new user to the tenant that LockFor returned. It reports whether the user has
-// joined: not if the domain was changed before it was locked, or no seat is free.
+// joined. The user does not join if the domain was changed before it was locked, or if no seat is
+// free.
 func (s *Service) AddNew(ctx context.Context, tenantID uuid.UUID, userID int64) (bool, error) {
 	found, roleID, err := s.joinableBy(ctx, userID)
 	if err != nil || found != tenantID {

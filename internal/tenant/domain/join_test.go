@@ -92,8 +92,8 @@ func delegate(s *apptest.Server, email string) apptest.Reply {
 	return s.Call("POST", "/api/v1/auth/oauth/exchange", "", apptest.Object{"code": end.Query().Get("code")}).Want(200)
 }
 
-// Concurrent logins and sign-ups never take more than the free seats. Without a seat, a login
-// continues without a tenant, and a sign-up gets a tenant of its own.
+// Concurrent logins and sign-ups never take more than the free seats. Without a free seat, a login
+// continues without a tenant, and a sign-up creates a new tenant.
 func TestSeatsOfADomain(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -154,7 +154,7 @@ type Change struct {
 }
 
 // Update changes who joins through a domain. A caller cannot choose a role with a permission that
-// they lack, nor let users join with one (403).
+// they lack, and cannot turn on joining with such a role (403).
 func (s *Service) Update(ctx context.Context, tenantID, id uuid.UUID, c Change) (d Domain, err error) {
 	err = s.change(ctx, tenantID, id, func(ctx context.Context, old Domain) error {
 		d = old

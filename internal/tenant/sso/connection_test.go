@@ -183,7 +183,7 @@ func TestTestingAConnection(t *testing.T) {
 		s.Call("PUT", ada.Path("/sso"), ada.Token, terms(s, ada, object{"required": true})).As("after a test").WantInvalid("required")
 		for _, wrong := range []string{startURL(s, id) + "?test=1", strings.Replace(start, "?test=", "?test=1", 1)} {
 			if to := newBrowser(s).open("GET", wrong, nil).Want(302).Header.Get("Location"); !strings.HasSuffix(to, "?error=invalid_state") {
-				t.Errorf("%s leads to %s", wrong, to)
+				t.Errorf("%s links to %s", wrong, to)
 			}
 		}
 		connect(s, ada, object{"issuer": issuerOf(s, "other")})

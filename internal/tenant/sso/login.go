@@ -19,8 +19,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant/domain"
 )
 
-// StartURL returns the URL that starts the login of a person. It depends on the domain of the email
-// alone, so that it does not reveal who has an account.
+// StartURL returns the URL that starts the login of a person. The URL depends only on the domain of
+// the email, so that it does not reveal whether an account exists.
 func (s *Service) StartURL(ctx context.Context, email string) (string, error) {
 	address, err := mail.NormalizeAddress(email)
 	if err != nil {

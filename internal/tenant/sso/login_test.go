@@ -41,7 +41,7 @@ func TestProvisioning(t *testing.T) {
 		for _, email := range []string{"bob@" + corp, "robert@" + corp, "bob@elsewhere.example", "ada@" + corp} {
 			again := enter(s, id, as(email, "b-1")).WantAt("isNewUser", false)
 			if got := s.UserID(again.Str("accessToken")); got != bob {
-				t.Errorf("%s logs user %d in, not %d", email, got, bob)
+				t.Errorf("%s logs user %d in, want %d", email, got, bob)
 			}
 		}
 		me(s, first.Str("accessToken")).WantAt("user.email", "bob@"+corp)

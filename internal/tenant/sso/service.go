@@ -108,8 +108,8 @@ type Deps struct {
 	Letters   Letters
 	Audit     Audit
 	PublicURL string // without a trailing slash
-	// Client requests the documents of issuers, and Reachable are the networks that issuers can use
-	// although they are not public, also without https: the sandbox's own network.
+	// Client requests the documents of issuers. Reachable are networks that are not public but that
+	// issuers can use, even without https. The sandbox sets it to its own network.
 	Client    *safehttp.Client
 	Reachable []netip.Prefix
 	Log       *slog.Logger
@@ -149,8 +149,8 @@ func (s *Service) Get(ctx context.Context, tenantID uuid.UUID) (*Connection, err
 	return &c, err
 }
 
-// Put replaces the connection of a tenant. An empty secret keeps the stored one. Another issuer or
-// client ID makes another connection: the links and logins of the old one end.
+// Put replaces the connection of a tenant. An empty secret keeps the stored one. If the issuer or
+// the client ID changes, the links and logins of the old connection end.
 func (s *Service) Put(ctx context.Context, tenantID uuid.UUID, t Terms) (Connection, error) {
 	roleErr, err := s.check(ctx, tenantID, t)
 	if err == nil {
@@ -215,7 +215,7 @@ func (s *Service) replace(ctx context.Context, old, c *Connection) error {
 func secretPlace(id uuid.UUID) string { return "sso_connections.client_secret " + id.String() }
 
 // check validates the fields of Put, and reads the discovery document of the issuer. roleErr is the
-// refusal of a role that the caller cannot assign, which follows the validation.
+// error for a role that the caller cannot assign. It is returned if the other fields are valid.
 func (s *Service) check(ctx context.Context, tenantID uuid.UUID, t Terms) (roleErr, err error) {
 	old, err := s.Get(ctx, tenantID)
 	if err != nil {

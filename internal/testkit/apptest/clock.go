@@ -58,7 +58,7 @@ func (s *Server) AwaitProvider() {
 	s.T.Helper()
 	db := s.SandboxDB()
 	now := s.Now().Unix()
-	Eventually(s.T, "what is due", func() bool {
+	Eventually(s.T, "all due work", func() bool {
 		var due int
 		if err := db.Conn(s.T.Context()).QueryRowContext(s.T.Context(), `SELECT count(*) FROM stripe_timers WHERE at <= $1`, now).Scan(&due); err != nil {
 			s.T.Fatal(err)

@@ -97,7 +97,7 @@ func (v *verdicts) Error(args ...any) { v.found = append(v.found, fmt.Sprint(arg
 
 // The responses in every test are checked against the reference of the running service. A response
 // that does not match fails the test that reads it.
-func TestAnswersAreHeldAgainstTheReference(t *testing.T) {
+func TestResponsesMatchTheReference(t *testing.T) {
 	t.Parallel()
 	s := Start(t, sqldb.SQLite)
 	for _, tt := range []struct {

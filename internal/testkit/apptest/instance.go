@@ -92,7 +92,7 @@ func serveInstance(in io.Reader, out io.Writer) int {
 		})
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "an instance beside the first:", err)
+		_, _ = fmt.Fprintln(os.Stderr, "second instance:", err)
 		return 1
 	}
 	return 0

@@ -10,8 +10,8 @@ import (
 )
 
 // secrets collects every password, token and code in the requests and responses of a test. When the
-// test ends, the service's log must contain none of them. The log level is the most verbose one, so
-// the traffic of all tests checks for leaks.
+// test ends, the service's log must not contain any of them. The log level is the most verbose one,
+// so the traffic of all tests checks for leaks.
 type secrets struct {
 	mu    sync.Mutex
 	known map[string]bool

@@ -26,7 +26,7 @@ func TestThreeInstancesTakeTurns(t *testing.T) {
 	}
 	for _, address := range addresses {
 		if picked[address] != 3 {
-			t.Errorf("%s gets %d requests of 9", address, picked[address])
+			t.Errorf("%s received %d of 9 requests", address, picked[address])
 		}
 	}
 	o := s.Register("ada@example.com", true) // all instances see a write immediately

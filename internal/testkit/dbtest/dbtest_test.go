@@ -72,7 +72,7 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 	}
 	dir := u.Query().Get("host")
 	if _, err := os.Stat(dir); err != nil {
-		t.Fatalf("the server has no folder: %v", err)
+		t.Fatalf("socket folder of the server: %v", err)
 	}
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)

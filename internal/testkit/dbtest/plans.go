@@ -52,7 +52,7 @@ func PlansOf(t *testing.T, statements []string) []Plan {
 }
 
 // PlansOn is PlansOf for one kind of database, because some statements only run on one. On a Citus
-// cluster, whose plans differ, it returns none of PostgreSQL.
+// cluster, it does not return plans of PostgreSQL, because they differ.
 func PlansOn(t *testing.T, dialect sqldb.Dialect, statements []string) []Plan {
 	t.Helper()
 	if dialect == sqldb.Postgres && isCitus() {

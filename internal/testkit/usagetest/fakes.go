@@ -55,7 +55,7 @@ func (p *Plans) Grant(tenantID uuid.UUID, a usage.Allowance) {
 
 // Allowances implements usage.Plans.
 func (p *Plans) Allowances(context.Context, []uuid.UUID) ([]sqldb.Query, func(context.Context) (map[uuid.UUID]usage.Allowance, error)) {
-	look := sqldb.Query{Doing: "look at what is granted", Text: `SELECT 1 FROM ` + grants + ` LIMIT 1`, Row: func(scan func(...any) error) error {
+	look := sqldb.Query{Doing: "read the grants", Text: `SELECT 1 FROM ` + grants + ` LIMIT 1`, Row: func(scan func(...any) error) error {
 		var one int
 		return scan(&one)
 	}}

@@ -55,8 +55,8 @@ type Payer struct {
 	Prices []string
 	// AddedAt holds the start times of prices that were added during the current period.
 	AddedAt map[string]time.Time
-	// Discount returns the part of a discount on the lines of the next invoice that is left for usage,
-	// by the amounts of the usage lines. It is nil without a discount.
+	// Discount returns the part of the discount that applies to the usage lines of the next invoice,
+	// given their amounts. It is nil without a discount.
 	Discount func(lines []int64) int64
 	// Metered describes how the usage of each period is billed. It is nil if the plan does not bill
 	// usage. It is also set for an unpaid subscription.
@@ -79,8 +79,8 @@ func (m *Metered) isOnHold(at time.Time) bool {
 	return m != nil && (!at.Before(m.Period.End) || !at.Before(m.Period.Start) && !m.Decided)
 }
 
-// reportTime returns the time to report usage with. Usage in a period before its prices took effect
-// is reported with the time at which they did.
+// reportTime returns the time to report for usage at a time. Usage from before the prices of its
+// period took effect is reported with the time at which they took effect.
 func (m *Metered) reportTime(at time.Time) time.Time {
 	if m == nil || !m.Period.Contains(at) || !at.Before(m.Since) {
 		return at

@@ -79,11 +79,11 @@ func (r *Reporter) queueCarried(ctx context.Context, m usage.Meter, figures []us
 
 // carriedFigures returns the values of a last_value meter that never resets at the starts of
 // billing periods, in the range from after (exclusive) to until (inclusive). The provider bills a
-// period by the figures reported in it. Without this figure, storage that never changes would be
-// billed in the first period and not in the next.
+// period by the figures that are reported in it. Without a figure at the start of each period,
+// storage that never changes would be billed only in the first period.
 //
 // The figure is reported for the start of the period, unless an event was recorded in the same
-// second. Later events of the period replace it, at the provider as well as here.
+// second. Later events of the period replace the figure, both here and at the provider.
 func (r *Reporter) carriedFigures(ctx context.Context, m usage.Meter, after, until time.Time) ([]usage.Figure, error) {
 	counters, err := r.store.countersEnding(ctx, m.ID, usage.AllTime().End)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *Reporter) carriedFiguresOf(ctx context.Context, tenantID uuid.UUID, m u
 		return nil, err
 	}
 	var figures []usage.Figure
-	// The period after the one that the provider last reported can have begun, too.
+	// The period after the last period that the provider reported can have begun, too.
 	for _, start := range []time.Time{payer.Billing.Current.Start, payer.Billing.Current.End} {
 		if !start.After(after) || start.After(until) {
 			continue

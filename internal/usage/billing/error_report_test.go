@@ -28,7 +28,7 @@ func findWrong(t *testing.T, w *usagetest.World, p *till, meter string) int {
 		}
 	}
 	if len(p.wrong) == 0 {
-		t.Fatalf("nothing of %s was counted", meter)
+		t.Fatalf("no usage of %s was counted", meter)
 	}
 	if err := reporter(w, p).ErrorReport(t.Context(), psp.Event{ID: "evt_1"}); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestErrorReportOfAnyFigure(t *testing.T) {
 				t.Errorf("%v is listed again as %v", ids[0], again)
 			}
 			if err := decide(t.Context(), ids[0]); !errors.Is(err, billing.ErrNotRejected) {
-				t.Errorf("it is decided about twice: %v", err)
+				t.Errorf("decided twice: %v", err)
 			}
 			p.counted = nil
 			run(w.Clock.Now().Add(10 * time.Minute).Format("2006-01-02 15:04"))

@@ -38,7 +38,7 @@ type Estimate struct {
 	Total    money.Money
 	Discount int64 // minor units of the currency of Total
 	// Lines are sorted by meter code, and empty without a subscription. Units that were drawn from
-	// grants have a line of their own after the line of their meter, with the price 0.
+	// grants have a separate line with the price 0, after the line of their meter.
 	Lines []EstimateLine
 }
 
@@ -148,10 +148,10 @@ func reportedOf(c usage.Counter) money.Total {
 	return c.Value.Sub(c.Granted)
 }
 
-// billableUsage returns the usage of a meter in a billing period, or in the part of it in which the
-// meter is billed, and the part that was drawn from grants. For a maximum it is the sum of the maxima
-// of its periods. For a last value that never resets, a whole billing period also includes a value
-// from before the period.
+// billableUsage returns the usage of a meter in a billing period, or in the part of the period in
+// which the meter is billed, and the units of it that were drawn from grants. The usage of a
+// maximum is the sum of the maxima of its periods. For a last value that never resets, a whole
+// billing period also includes a value from before the period.
 func (s *Estimator) billableUsage(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (usage.Counter, error) {
 	switch {
 	case m.Aggregation == usage.Max:

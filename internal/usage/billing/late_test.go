@@ -44,7 +44,7 @@ func TestLateUsage(t *testing.T) {
 			[]string{"2026-12-10", "2026-12-21"},
 		},
 		{
-			"a draft has no price", "2026-12-10",
+			"a draft without a price", "2026-12-10",
 			[]psp.Invoice{line("2026-11-10", "2026-12-10", func(l *psp.InvoiceLine) { l.PriceID = "" })},
 			[]string{"2026-12-10", "2026-12-21"},
 		},
@@ -66,7 +66,7 @@ func TestLateUsage(t *testing.T) {
 			}
 			_, err := w.Record(t.Context(), payer, usagetest.RecordedAt(usagetest.Recording("calls", "1"), "2026-11-20"))
 			if !errors.Is(err, usage.ErrQuotaExceeded) {
-				t.Errorf("%s: a quota of the past holds no more: %v", tt.name, err)
+				t.Errorf("%s: quota of a past period was enforced: %v", tt.name, err)
 			}
 			p := &till{drafts: tt.drafts}
 			if err := reporter(w, p).Report(t.Context()); err != nil {
@@ -89,7 +89,7 @@ func TestLateUsage(t *testing.T) {
 			slices.Sort(told)
 			slices.Sort(listed)
 			if diff := cmp.Diff(tt.told, told); diff != "" {
-				t.Errorf("%s: told (-want +got)\n%s", tt.name, diff)
+				t.Errorf("%s: reports (-want +got)\n%s", tt.name, diff)
 			}
 			closed := slices.DeleteFunc(days, func(day string) bool { return slices.Contains(tt.told, day) })
 			if diff := cmp.Diff(closed, listed); diff != "" {

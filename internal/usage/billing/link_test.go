@@ -46,7 +46,7 @@ func untilLocked(t *testing.T, w *usagetest.World) {
 
 // Events stored after a price was linked are billed, even if they were waiting for the lock of the
 // meter. Events stored after the link was removed are not billed.
-func TestLinkHoldsForWhoWaited(t *testing.T) {
+func TestLinkAppliesToWaitingEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
@@ -80,7 +80,7 @@ func TestLinkHoldsForWhoWaited(t *testing.T) {
 			told[u.Quantity.String()] = true
 		}
 		if len(p.counted) != 2 || !told["2"] || !told["3"] {
-			t.Errorf("told of %v, want 2 and 3", p.list())
+			t.Errorf("reported %v, want 2 and 3", p.list())
 		}
 	})
 }

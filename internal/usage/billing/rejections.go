@@ -20,9 +20,9 @@ type rejection struct {
 }
 
 // rejectUnconfirmed rejects figures whose report was sent but never confirmed, so long ago that the
-// provider no longer recognizes their IDs. They may or may not have been counted. Reporting them
-// again could count them twice, dropping them could lose them. The provider only shows sums, so a
-// person has to compare them and decide.
+// provider has forgotten their IDs. These figures may or may not have been counted. If they were
+// reported again, they could be counted twice; if they were dropped, they could be lost. The
+// provider only shows sums, so an operator has to compare the sums and decide.
 func rejectUnconfirmed(figures []usage.Figure, tried time.Time) []rejection {
 	rejected := make([]rejection, len(figures))
 	for i, f := range figures {

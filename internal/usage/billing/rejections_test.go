@@ -53,7 +53,7 @@ func report(t *testing.T, w *usagetest.World, p billing.Provider) {
 
 // Figures that the provider rejects do not block others, and stay listed until they are retried or
 // discarded.
-func TestReportKeepsWhatIsRefused(t *testing.T) {
+func TestReportListsRejectedFigures(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
@@ -120,13 +120,13 @@ func TestReportKeepsWhatIsRefused(t *testing.T) {
 		}
 		report(t, w, p)
 		if len(p.counted) != len(want) {
-			t.Errorf("told of what was given up: %v", p.list())
+			t.Errorf("abandoned usage was reported: %v", p.list())
 		}
 		entries := 0
 		w.Each(t, `SELECT action FROM audit_logs WHERE resource = 'usage_event'`, nil,
 			func(func(...any) error) error { entries++; return nil })
 		if entries != 3 {
-			t.Errorf("%d entries in the trail", entries)
+			t.Errorf("%d entries in the audit log", entries)
 		}
 	})
 }

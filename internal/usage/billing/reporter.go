@@ -147,8 +147,8 @@ func (r *run) reportRow(ctx context.Context, row report) error {
 			return err
 		}
 		done += len(chunk)
-		// Store the progress even if the time of the run is over. The next chunk begins
-		// immediately, so this is also the time of its first attempt.
+		// Store the progress even if the time of the run is over. The next chunk begins immediately, so
+		// the stored time is also the time of its first attempt.
 		if err := r.saveProgress(context.WithoutCancel(ctx), row.id, done, rejected); err != nil {
 			return err
 		}

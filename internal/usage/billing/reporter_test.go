@@ -75,7 +75,7 @@ func (p *till) ReportUsage(ctx context.Context, u psp.UsageReport) error {
 			p.twice++
 		}
 		if known != u {
-			return fmt.Errorf("%v was told otherwise before: %v", u, known)
+			return fmt.Errorf("figure %v differs from the earlier report %v", u, known)
 		}
 	}
 	p.count(u)
@@ -106,7 +106,7 @@ func reporter(w *usagetest.World, p billing.Provider) *billing.Reporter {
 	})
 }
 
-func TestReportTellsEveryBillableEventOnce(t *testing.T) {
+func TestReportSendsEveryBillableEventOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
@@ -153,7 +153,7 @@ func TestReportTellsEveryBillableEventOnce(t *testing.T) {
 
 // The reported figures always add up to the maximum of each period, whether the provider sums them
 // or takes the last one.
-func TestReportTellsMaximaAsTheyRise(t *testing.T) {
+func TestReportSendsRisingMaxima(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
@@ -224,14 +224,14 @@ func TestSettle(t *testing.T) {
 		}
 		told := len(p.counted)
 		if told != billing.ChunkSize+3 || p.since("disk", "2026-12-10") == nil {
-			t.Errorf("it was told %d figures: %v", told, p.list())
+			t.Errorf("%d figures reported: %v", told, p.list())
 		}
 		w.Clock.Set(usagetest.At("2026-12-10 02:00"))
 		if err := errors.Join(r.QueueCarried(t.Context()), r.Report(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		if want := told + len(calls); len(p.counted) != want {
-			t.Errorf("it was told %d figures in the end, want %d", len(p.counted), want)
+			t.Errorf("%d figures reported at the end, want %d", len(p.counted), want)
 		}
 	})
 }
@@ -292,7 +292,7 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		if daily := p.since("daily", "2026-12-11"); len(daily) > 0 {
-			t.Errorf("a meter that resets is told of %v", daily)
+			t.Errorf("usage of a meter that resets was carried over: %v", daily)
 		}
 		if lines, _ := estimate(t, w, idle); !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "40") }) {
 			t.Errorf("the estimate is %v", lines)
@@ -313,7 +313,7 @@ func (p *till) since(meter, when string) []string {
 
 // Wherever the provider fails or the service stops, each event is finally counted once, and only a
 // few are reported twice.
-func TestReportGoesOnWhereItStopped(t *testing.T) {
+func TestReportResumesWhereItStopped(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
@@ -411,7 +411,7 @@ func TestErrorReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(p.counted) != 3 {
-			t.Errorf("told of %v", p.list())
+			t.Errorf("reported %v, want 3 figures", p.list())
 		}
 		w.Clock.Set(usagetest.At("2026-12-01"))
 		if err := errors.Join(r.QueueCarried(t.Context()), r.ErrorReport(t.Context(), psp.Event{ID: "evt_1"})); err != nil {
@@ -446,7 +446,7 @@ func TestReportLastValuesOfOneSecond(t *testing.T) {
 		}
 		want := map[string]map[string]bool{"11:00:00": {"8": true}, "12:00:00": {"50": true}}
 		if diff := cmp.Diff(want, told); diff != "" || len(p.counted) != 4 {
-			t.Errorf("%d are told (-want +got)\n%s", len(p.counted), diff)
+			t.Errorf("%d figures reported, want 4 (-want +got)\n%s", len(p.counted), diff)
 		}
 	})
 }

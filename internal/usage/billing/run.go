@@ -117,9 +117,9 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 // adjustTime sets the time of a figure to one at which its price is in effect. If the provider
 // takes the last figure, the quantity becomes the value at the end of that second.
 //
-// Invariant: the provider counts in seconds, and of several figures in one second it keeps the one
-// that arrives last. All of them are reported with the same value, so it does not matter which one
-// that is. An event recorded later in the same second has a figure that is sent later.
+// Invariant: the provider counts in seconds, and keeps the last arriving figure of each second. All
+// figures of a second are reported with the same value, so their order does not matter. The figure
+// of an event that is recorded later in the same second is sent later.
 func (r *run) adjustTime(ctx context.Context, f usage.Figure, to target) (_ usage.Figure, err error) {
 	f.At = to.metered.reportTime(f.At)
 	if now := r.deps.Clock.Now(); f.At.After(now) && !to.last && to.metered.areInCurrentPeriod(f.At, now) {

@@ -20,8 +20,8 @@ const (
 
 // Settle reports all usage of a tenant up to now, before its subscription ends at the provider: the
 // final invoice contains the usage that the provider has by then (rules: usage#billing). It does
-// not remove figures from the queue. Report sends the same figures again, and they count only once
-// because their IDs are the same.
+// not remove figures from the queue. Report sends the same figures again with the same IDs, so they
+// count only once.
 //
 // Invariant: after Settle, every figure has been reported with a time before the current second.
 // The provider bills whole seconds up to the end, exclusive, so the subscription can end in any

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// selling.md, section 4: a cap is the customer's own hard limit on any meter, also where the plan
-// sets none.
+// selling.md, section 4: a cap is the customer's own hard limit on any meter, even if the plan does
+// not limit the meter.
 func TestCaps(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -53,8 +53,8 @@ func TestCaps(t *testing.T) {
 	})
 }
 
-// If the limit of the plan and the cap both reject an event, the lower one is named, and the plan if
-// they are equal.
+// If both the plan's limit and the cap reject an event, the error names the lower limit, or the
+// plan if they are equal.
 func TestLimitThatRejects(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

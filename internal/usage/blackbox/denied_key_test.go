@@ -104,7 +104,7 @@ func TestKeyThatIsDenied(t *testing.T) {
 			c.Call("POST", c.Path("/subscription"+try.path), c.Token, try.body).As(try.path).Want(200)
 		}
 		if log := s.Log(); !strings.Contains(log, "payment provider rejected the secret key") || !strings.Contains(log, `"level":"ERROR"`) {
-			t.Error("nobody is told of the key")
+			t.Error("log lacks an error about the rejected key")
 		}
 	})
 }

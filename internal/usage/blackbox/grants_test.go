@@ -19,7 +19,7 @@ func quotaRow(s *apptest.Server, c *apptest.Customer, code string) apptest.Objec
 			return row.(apptest.Object)
 		}
 	}
-	s.T.Fatalf("there is no row of %s", code)
+	s.T.Fatalf("no row of meter %s", code)
 	return nil
 }
 

@@ -45,7 +45,7 @@ func TestChangesGiveNoFreshQuota(t *testing.T) {
 		shows := func(want float64) {
 			t.Helper()
 			if got := s.Call("GET", c.Path("/usage/api-calls"), c.Token, nil).Want(200).At("data.current_usage"); got != want {
-				t.Errorf("it shows %v, want %v", got, want)
+				t.Errorf("got %v, want %v", got, want)
 			}
 		}
 		anchors := map[string]bool{}
@@ -138,7 +138,7 @@ func TestInterruptedWindows(t *testing.T) {
 				got += w.Detail(t, o.TenantID, code).Current.String() + " "
 			}
 			if got != want+" " {
-				t.Errorf("at %s it shows %s, want %s", when, got, want)
+				t.Errorf("at %s: got %s, want %s", when, got, want)
 			}
 		}
 		all := func(got []string, want ...string) {
@@ -208,7 +208,7 @@ func TestInterruptedWindowsUnderConcurrency(t *testing.T) {
 				wg.Wait()
 			}
 			if got := w.Detail(t, o.TenantID, "calls").Current; stored.Load() != 10 || got != usagetest.Total("10") {
-				t.Errorf("%d were stored, and it shows %s", stored.Load(), got)
+				t.Errorf("%d were stored, and: got %s", stored.Load(), got)
 			}
 		}
 		if n := w.Recount(t); n != 0 {

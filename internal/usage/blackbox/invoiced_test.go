@@ -31,7 +31,7 @@ func TestLastPeriodIsBilled(t *testing.T) {
 		id := now.Subscription(now.Owner).Str("data.id")
 		s.Call("POST", "/api/v1/admin/tenants/"+now.Tenant+"/subscriptions/"+id+"/cancel", s.Admin(), apptest.Object{"immediately": true}).Want(200)
 		if got := len(reportedUsage(s)); got < told+2 && got < 4 {
-			t.Errorf("the provider was told of %d figures before the end", got)
+			t.Errorf("%d figures reported before the end", got)
 		}
 		awaitReported(s, 4)
 		ends.Call("POST", ends.Path("/subscription/cancel"), ends.Token, nil).Want(200)
@@ -145,7 +145,7 @@ func TestLateUsageIsListed(t *testing.T) {
 			t.Errorf("listed is\n%s", out.String())
 		}
 		if len(reportedUsage(s)) != 1 {
-			t.Error("late usage was told")
+			t.Error("late usage was reported")
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestEstimateIsTheNextInvoice(t *testing.T) {
 				}
 			}
 		}
-		apptest.Eventually(t, "that everything is told", func() bool {
+		apptest.Eventually(t, "that everything is reported", func() bool {
 			s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
 			return metric(s, "tenantry_usage_report_lag_seconds") == 0
 		})

@@ -36,7 +36,7 @@ func (m metering) use(code string, quantity float64) {
 // settled waits until all usage is reported.
 func (m metering) settled() {
 	m.T.Helper()
-	apptest.Eventually(m.T, "that everything is told", func() bool {
+	apptest.Eventually(m.T, "that everything is reported", func() bool {
 		m.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
 		time.Sleep(50 * time.Millisecond)
 		return metric(m.Server, "tenantry_usage_report_lag_seconds") == 0
@@ -164,7 +164,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if n := len(reportedUsage(s)); n != told {
-			t.Errorf("%d figures were told before the prices were decided", n-told)
+			t.Errorf("%d figures reported before the prices were decided", n-told)
 		}
 		if got := m.Call("GET", m.Path("/usage/cost-estimate"), m.Token, nil).Want(200).At("data.total_amount_cents"); got != 400.0 {
 			t.Errorf("the estimate is %v before the switch", got)
@@ -212,7 +212,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 				t.Errorf("%s is billed with %v, want %v: %s", want, got, amount, m.billed())
 			}
 		}
-		apptest.Eventually(t, "that calls is no item", func() bool { return len(strings.Fields(m.items())) == 2 })
+		apptest.Eventually(t, "that calls is not an item", func() bool { return len(strings.Fields(m.items())) == 2 })
 	})
 }
 
@@ -254,7 +254,7 @@ func TestASwitchOfPricesIsMadeOnce(t *testing.T) {
 
 // Subscriptions in every state follow new prices with their next period, if there is one and the
 // price can bill it.
-func TestWhichSubscriptionsFollowNewPrices(t *testing.T) {
+func TestSubscriptionsWithNewPrices(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
 		unlinked(s, "calls", "sum", nil)
@@ -333,7 +333,7 @@ func TestMeteredOnlySubscriptionIsTakenOver(t *testing.T) {
 		before := len(s.ProviderObjects(m.Owner, "invoice"))
 		made := s.AtProvider("POST", "/subscriptions", "customer", customer, "items[0][price]", meteredPrice(s, "calls", "30"), "metadata[plan_id]", plan)
 		if made.At("latest_invoice") != nil {
-			t.Errorf("it begins with the invoice %v", made.At("latest_invoice"))
+			t.Errorf("first invoice = %v", made.At("latest_invoice"))
 		}
 		apptest.Eventually(t, "that it is taken over", func() bool { return s.Subscription(m.Owner).At("data") != nil })
 		s.Subscription(m.Owner).WantAt("data.status", "active").WantAt("data.payment_action", nil).WantAt("data.plan.id", plan)

@@ -115,7 +115,7 @@ func TestUsageDuringACancellation(t *testing.T) {
 			t.Errorf("%d were acknowledged, %d are billed", stored.Load()+1, billed)
 		}
 		if refused.Load() == 0 {
-			t.Error("nothing was recorded during the cancellation")
+			t.Error("no usage was recorded during the cancellation")
 		}
 	})
 }

@@ -97,7 +97,7 @@ func shownUsage(s *apptest.Server, o apptest.Owner) (current float64, events int
 
 // When the queue is full, further recordings are rejected with Retry-After and all other requests
 // work normally. A canceled recording is stored together with its count or not at all.
-func TestFullQueueIsToldToComeAgain(t *testing.T) {
+func TestFullQueueReturnsRetryAfter(t *testing.T) {
 	t.Parallel()
 	apptest.OneInstance(t, "each instance has its own queue")
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -129,7 +129,7 @@ func TestFullQueueIsToldToComeAgain(t *testing.T) {
 
 // A client that disconnects can find out by retrying whether its event was stored. An event is
 // stored together with its count or not at all, and a batch completely or not at all.
-func TestHungUpIsStoredWholeOrNot(t *testing.T) {
+func TestDisconnectedRequestIsAtomic(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("ada@example.com", true)

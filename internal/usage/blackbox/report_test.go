@@ -37,7 +37,7 @@ func meteredPrice(s *apptest.Server, code, cents string) (price string) {
 				"recurring[interval]", "month", "recurring[usage_type]", "metered", "recurring[meter]", m.Str("id")).Want(200).Str("id")
 		}
 	}
-	s.T.Fatalf("the provider has no meter %s", code)
+	s.T.Fatalf("no meter %s at the provider", code)
 	return ""
 }
 
@@ -75,7 +75,7 @@ func reportedUsage(s *apptest.Server) map[string]int {
 // awaitReported advances the clock until the provider has counted n figures.
 func awaitReported(s *apptest.Server, n int) {
 	s.T.Helper()
-	apptest.Eventually(s.T, fmt.Sprintf("that the provider was told of %d figures", n), func() bool {
+	apptest.Eventually(s.T, fmt.Sprintf("%d reported figures", n), func() bool {
 		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
 		time.Sleep(50 * time.Millisecond) // limits how fast the sandbox clock advances
 		return len(reportedUsage(s)) >= n
@@ -172,7 +172,7 @@ func TestBillableUsageIsBilledOnce(t *testing.T) {
 				t.Errorf("%v are refused", refused)
 			}
 			if diff := cmp.Diff(want, reportedUsage(s)); diff != "" {
-				t.Errorf("what was told (-want +got)\n%s", diff)
+				t.Errorf("reported usage (-want +got)\n%s", diff)
 			}
 
 			s.Advance(32 * 24 * time.Hour)

@@ -8,7 +8,7 @@ import (
 
 // Changes of a plan's quota, of the plan, of a meter's enforcement and of its activation apply to
 // the next event. Events are recorded before each change to fill possible caches.
-func TestChangedTermsHoldForTheNextEvent(t *testing.T) {
+func TestChangedTermsApplyToTheNextEvent(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.AddPlan("some", "flat", "month", 1000, 0, map[string]int{"api-calls": 2})

@@ -65,7 +65,7 @@ func TestUsageOutdatesAPreview(t *testing.T) {
 		refused.WantAt("preview.breakdown.usage.cents", 600.0)
 		s.Subscription(c.Owner).WantAt("data.plan.pricing_type", "usage")
 		if n := len(c.ProviderObjects(c.Owner, "invoice")); n != made {
-			t.Errorf("the refused change made %d invoices", n-made)
+			t.Errorf("rejected change created %d invoices", n-made)
 		}
 		record(c, "mails", 0, nil) // costs nothing, so the preview stays valid
 		s.ChangePlan(c.Owner, "solo", nil).Want(200).WantAt("data.action", "updated")

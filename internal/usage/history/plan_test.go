@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/history"
 )
 
-// SQLite can overestimate the number of hours of a tenant, because most tenants have none and its
-// samples are small. Even then it looks up the last hour of each group by number.
+// SQLite can overestimate the number of hours of a tenant, because its samples are small and most
+// tenants do not have hours. Even then, it looks up the last hour of each group by number.
 func TestTheLastHourIsLookedUp(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

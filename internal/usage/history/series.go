@@ -50,7 +50,7 @@ func (i Interval) start(at time.Time) time.Time {
 	}
 }
 
-// next returns the start of the period after the one that begins at start.
+// next returns the start of the period that follows the period at start.
 func (i Interval) next(start time.Time) time.Time {
 	switch i {
 	case Month:

@@ -183,11 +183,11 @@ func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 }
 
 // Update changes a meter. change receives the current meter and returns the new one. A price keeps
-// its ID if its currency stays. Update returns a 404 error if the meter does not exist, and 422 for
-// a code used by another meter (on code), for an unknown or duplicate currency and a provider's
-// price that is duplicate or used by another meter (on prices), and for a billed maximum that never
-// resets (on reset_interval), since its period never ends. While a pack sells the meter's units, its
-// code cannot change, and it must add up or count its events (409).
+// its ID if its currency stays. Update returns a 404 error if the meter does not exist. It returns
+// 422 on code if another meter has the code, on prices for an unknown or duplicate currency and for
+// a provider's price that is duplicate or used by another meter, and on reset_interval for a billed
+// maximum that never resets, since its period never ends. While a pack sells the meter's units, the
+// code of the meter cannot change, and the meter must add up or count its events (409).
 //
 // Invariant: a counter is the aggregate of its events according to the meter's aggregation. A
 // change locks the meter, so that no event is recorded under the old rules, and deletes the

@@ -135,7 +135,7 @@ func (r *Recounter) resume(ctx context.Context, c Recount) (usage.StreamKey, Rec
 	return p.after, p.found, err
 }
 
-// recountStreams surveys streams and recounts those that seem wrong.
+// recountStreams surveys streams and recounts the streams that seem wrong.
 func (r *Recounter) recountStreams(ctx context.Context, streams []stream, c Recount) (RecountResult, error) {
 	found, doubtful, err := r.survey(ctx, streams)
 	if err != nil {

@@ -45,10 +45,11 @@ type Deps struct {
 // Pruner deletes old events.
 //
 // Invariant: the values of meters do not change. Counters are kept. After a change of a meter's
-// aggregation or a subscription's periods, counters are recounted. Counters of current periods
-// still have all their events, which are younger than MinRetention. Unbounded counters add the
-// totals of the deleted events, which are stored in the stream by the transaction that deletes
-// them. Only a recounted counter of an old period lacks the deleted events.
+// aggregation or a subscription's periods, counters are recounted. The events of current periods
+// are younger than MinRetention, so counters of current periods still have all their events.
+// Unbounded counters add the totals of the deleted events, which are stored in the stream by the
+// transaction that deletes them. Only a recounted counter of an old period lacks the deleted
+// events.
 //
 // An idempotency key outlives its event by keepKeys. The transaction that deletes the event moves
 // the key to usage_keys and marks the stream, under the stream's lock. Recording takes the same

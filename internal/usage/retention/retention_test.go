@@ -207,7 +207,7 @@ func TestArchiveMissesItsFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := r.Prune(t.Context()); err == nil {
-		t.Error("a file that was cut is taken for whole")
+		t.Error("truncated file is accepted")
 	}
 	if err := os.WriteFile(r.Path(f), whole, 0o600); err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestArchiveMissesItsFile(t *testing.T) {
 func db(w *usagetest.World) sqldb.DBTX { return w.DB.Conn(context.Background()) }
 
 // A key is detected as a duplicate before, during and after the deletion of its event.
-func TestKeysHoldWhileEventsAreDeleted(t *testing.T) {
+func TestKeysStayUsedDuringDeletion(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
@@ -295,8 +295,8 @@ func TestRecount(t *testing.T) {
 }
 
 // A recount of all tenants resumes an interrupted one and does not count finished streams again. A
-// recount of one tenant, or one without Fix, does not resume.
-func TestRecountGoesOn(t *testing.T) {
+// recount of one tenant, or a recount without Fix, does not resume.
+func TestRecountResumes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
@@ -357,7 +357,7 @@ func TestRecountGoesOn(t *testing.T) {
 		spoil()
 		interrupted()
 		if n, resumed, wrong := rest(retention.Recount{Fix: true, FromStart: true}); n.Streams != 6 || resumed != 0 || wrong != 2 {
-			t.Errorf("anew: %+v, after %d, %d wrong", n, resumed, wrong)
+			t.Errorf("from the start: %+v, after %d, %d wrong", n, resumed, wrong)
 		}
 		spoil()
 		interrupted()

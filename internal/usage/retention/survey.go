@@ -31,8 +31,8 @@ type countedPeriod struct {
 }
 
 // survey counts the events of streams in one pass. streams must be all streams between the first
-// and the last of them. It returns what it counted and the streams that seem wrong. It takes no
-// locks: equal values prove that a stream is correct, but different ones prove nothing.
+// and the last of them. It returns the counts and the streams that seem wrong. It takes no locks:
+// equal values prove that a stream is correct, but different values do not prove that it is wrong.
 func (r *Recounter) survey(ctx context.Context, streams []stream) (seen RecountResult, doubtful []usage.StreamKey, err error) {
 	found := make(map[usage.StreamKey]*surveyed, len(streams))
 	meters := map[uuid.UUID]usage.Meter{}

@@ -16,7 +16,7 @@ import (
 )
 
 // The Standard Webhooks library accepts our messages and rejects modified ones.
-func TestTheStandardLibraryVerifies(t *testing.T) {
+func TestStandardLibraryVerifiesTokens(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -28,7 +28,7 @@ func TestTheStandardLibraryVerifies(t *testing.T) {
 			if err == nil {
 				m := r.got()[len(r.got())-1]
 				if err = verifier.Verify(m.body, req.Header); err == nil && verifier.Verify(append(m.body, ' '), req.Header) == nil {
-					err = fmt.Errorf("another body is taken, too")
+					err = fmt.Errorf("another body is accepted as well")
 				}
 			}
 			verified <- err
@@ -74,7 +74,7 @@ func TestRetries(t *testing.T) {
 			list.WantAt("data.0.status", "pending").WantAt(last+".status_code", float64(500)).WantAt(last+".error", nil)
 			at, next := list.TimeAt(last+".at"), list.TimeAt("data.0.next_attempt_at")
 			if got := next.Sub(at); got < delay*8/10 || got > delay*12/10 {
-				t.Errorf("after attempt %d it waits %s, not %s", i+1, got, delay)
+				t.Errorf("after attempt %d it waits %s, want %s", i+1, got, delay)
 			}
 			s.AdvanceTo(next.Add(time.Second))
 		}
@@ -179,7 +179,7 @@ func TestGone(t *testing.T) {
 		awaitStatus(s, ada.Token, path, "failed", 1).WantAt("data.0.next_attempt_at", nil)
 		s.Call("GET", path, ada.Token, nil).Want(200).WantAt("data.enabled", false).WantAt("data.disabled_reason", "gone")
 		if len(s.Mails("ada@example.com")) != 0 {
-			t.Error("its owner is told what the endpoint asked for")
+			t.Error("owner got a mail although the endpoint asked to be disabled")
 		}
 		// New events, test events and resends fail immediately.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Other"}).Want(200)
@@ -255,7 +255,7 @@ func TestFiveDays(t *testing.T) {
 }
 
 // A hanging endpoint with a long queue does not delay other endpoints.
-func TestHangingEndpointsDelayNobody(t *testing.T) {
+func TestHangingEndpointsDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	apptest.OneInstance(t, "each instance limits its own deliveries")
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -69,7 +69,7 @@ func TestTheGoCodeOfTheDocumentation(t *testing.T) {
 		answer := httptest.NewRecorder()
 		handle(answer, r)
 		if answer.Code != want {
-			t.Errorf("answer %d, want %d", answer.Code, want)
+			t.Errorf("status %d, want %d", answer.Code, want)
 		}
 	}
 }

@@ -86,13 +86,13 @@ func TestEndpoints(t *testing.T) {
 		trail := s.AuditLog(map[string][]string{"filter[tenant]": {ada.Tenant}}).Actions()
 		for _, action := range []string{"created", "updated", "secret_rotated", "deleted"} {
 			if !strings.Contains(fmt.Sprint(trail), "webhook_endpoint."+action) {
-				t.Errorf("the trail lacks %s: %v", action, trail)
+				t.Errorf("the audit log lacks %s: %v", action, trail)
 			}
 		}
 		if text := s.AuditLog(nil).Text; strings.Contains(text, "whsec_") {
-			t.Errorf("the trail has a secret: %s", text)
+			t.Errorf("the audit log contains a secret: %s", text)
 		} else if strings.Contains(text, "example.com/hooks") || !strings.Contains(text, "https://example.com/#sha256-") {
-			t.Errorf("the trail has the path of a URL, or not its host: %s", text)
+			t.Errorf("the audit log contains the path of a URL, or lacks its host: %s", text)
 		}
 		// Members lack the permission unless a custom role grants it, and it never extends to other
 		// tenants.

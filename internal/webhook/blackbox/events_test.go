@@ -186,7 +186,7 @@ func billingEvents(t *testing.T, s *apptest.Server) {
 	s.AwaitNotifications()
 	for kind, most := range map[string]int{"subscription.created": 1, "subscription.past_due": 1, "subscription.canceled": 1, "invoice.voided": 1} {
 		if n := len(r.got(kind)); n != most {
-			t.Errorf("%s was told %d times", kind, n)
+			t.Errorf("%s sent %d times", kind, n)
 		}
 	}
 }

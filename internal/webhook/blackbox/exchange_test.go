@@ -58,7 +58,7 @@ func TestDeliveryShowsItsMessages(t *testing.T) {
 		headers := one.At("data.request.headers").(map[string]any)
 		for _, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature", "content-type", "user-agent"} {
 			if headers[name] == nil || headers[name] != sent.Load().Header.Get(name) {
-				t.Errorf("%s was %q, not %v", name, sent.Load().Header.Get(name), headers[name])
+				t.Errorf("%s was %q, want %v", name, sent.Load().Header.Get(name), headers[name])
 			}
 		}
 		if at, _ := time.Parse(time.RFC3339, m.event["timestamp"].(string)); at.IsZero() || secret == "" {

@@ -11,7 +11,7 @@ import (
 
 // Endpoints are created and deleted while a tenant changes. No change fails, a permanent endpoint
 // receives each change once, and deleted endpoints leave no rows behind.
-func TestEndpointsComeAndGo(t *testing.T) {
+func TestEndpointLifecycle(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
@@ -52,7 +52,7 @@ func TestEndpointsComeAndGo(t *testing.T) {
 			}
 		}
 		if n := s.CountRows(`SELECT count(*) FROM webhook_deliveries d WHERE NOT EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = d.endpoint_id)`); n != 0 {
-			t.Errorf("%d deliveries are nobody's", n)
+			t.Errorf("%d deliveries without an endpoint", n)
 		}
 	})
 }
@@ -64,13 +64,13 @@ func TestOnlyChosenTypesAreStored(t *testing.T) {
 		ada := s.Register("ada@example.com", true)
 		stored := func() int { return s.CountRows(`SELECT count(*) FROM webhook_events`) }
 		if n := stored(); n != 0 {
-			t.Errorf("%d events are stored for nobody", n)
+			t.Errorf("%d events stored without an endpoint", n)
 		}
 		r := newReceiver(t, nil)
 		path, _ := endpoint(s, ada, r.url, "api_key.created")
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Acme"}).Want(200)
 		if n := stored(); n != 0 {
-			t.Errorf("%d events are stored that nobody chose", n)
+			t.Errorf("%d events stored without a subscribed endpoint", n)
 		}
 		key := apptest.Object{"name": "K", "scopes": []string{"usage.read"}}
 		s.Call("POST", ada.Path("/api-keys"), ada.Token, key).Want(201)

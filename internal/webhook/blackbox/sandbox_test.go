@@ -40,7 +40,7 @@ func TestTheSandboxReceives(t *testing.T) {
 		}
 		s.Call("POST", "/sandbox/hooks/in/else", "", apptest.Object{}).Want(200) // each name has its own setting
 		for what, body := range map[string]any{
-			"a status that is none": apptest.Object{"status": 99}, "another": apptest.Object{"status": 600}, "a text": apptest.Object{"status": "200"},
+			"an unknown status": apptest.Object{"status": 99}, "another": apptest.Object{"status": 600}, "a text": apptest.Object{"status": "200"},
 			"a delay before now": apptest.Object{"delay_ms": -1}, "a long delay": apptest.Object{"delay_ms": 60_001}, "no JSON": "x",
 		} {
 			s.Call("POST", "/sandbox/hooks/in/ada/answer", "", body).As(what).Want(422)

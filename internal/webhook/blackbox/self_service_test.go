@@ -111,7 +111,7 @@ func TestEventsOfLeavingAndDeletingTheAccount(t *testing.T) {
 		if diff := cmp.Diff(last[float64(bobID)], left.event["data"]); diff != "" {
 			t.Errorf("leaving: %s", diff)
 		}
-		s.Call("DELETE", "/api/v1/user", bob, proved()).As("who is in no tenant any more").Want(204)
+		s.Call("DELETE", "/api/v1/user", bob, proved()).As("user without a tenant").Want(204)
 		s.Call("DELETE", "/api/v1/user", coy, proved()).Want(204)
 		gone := r.await(2, "member.removed")[1]
 		if diff := cmp.Diff(last[float64(coyID)], gone.event["data"]); diff != "" {
@@ -127,7 +127,7 @@ func TestEventsOfLeavingAndDeletingTheAccount(t *testing.T) {
 		r.await(2, "api_key.revoked")
 		for _, m := range r.got() {
 			if text := string(m.body); m.kind() != "member.removed" && (strings.Contains(text, "Carver") || strings.Contains(text, "coy@example.com")) {
-				t.Errorf("%s names who is gone", text)
+				t.Errorf("%s names a deleted user", text)
 			}
 		}
 		r.wantKinds(map[string]int{"member.removed": 2, "tenant.updated": 1, "api_key.created": 1, "api_key.revoked": 2})
@@ -183,7 +183,7 @@ func TestEventsOfATransfer(t *testing.T) {
 }
 
 // A rejected request publishes nothing to any endpoint.
-func TestRefusalsAreNotTold(t *testing.T) {
+func TestRejectedRequestsPublishNoEvents(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin := s.Admin()
@@ -223,9 +223,9 @@ func TestRefusalsAreNotTold(t *testing.T) {
 	})
 }
 
-// A platform endpoint receives the events of all tenants, a tenant endpoint only those of its
+// A platform endpoint receives the events of all tenants, a tenant endpoint only the events of its
 // tenant.
-func TestWhoseEventsAnEndpointGets(t *testing.T) {
+func TestEventScopeOfEndpoints(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		first, second, all := newReceiver(t, nil), newReceiver(t, nil), newReceiver(t, nil)

@@ -68,7 +68,7 @@ func TestMessagesAreVerifiedAndPrinted(t *testing.T) {
 		signedBy(ours, "m1", paid, now), signedBy(ours, "m1", paid, now), signedBy("whsec_AAAA", "m1", paid, now),
 		signedBy(ours, "m2", paid, now.Add(-time.Hour)), noHeaders, signedBy(ours, "m3", "no JSON\x1b[2J", now))
 	if got, want := fmt.Sprint(statuses), "[204 204 401 401 401 204]"; got != want {
-		t.Errorf("answers %s, want %s", got, want)
+		t.Errorf("statuses %s, want %s", got, want)
 	}
 	for _, want := range []string{
 		"2026-01-02T03:04:05Z  invoice.paid  id m1  tenant t1  signature valid  answered 204\n  {\n    \"type\": \"invoice.paid\",",
@@ -104,7 +104,7 @@ func TestMessagesAsJSON(t *testing.T) {
 
 // A forwarded message has the original body and headers, so that the program can verify it too. The
 // program's response becomes the listener's response.
-func TestMessagesGoOn(t *testing.T) {
+func TestMessagesAreForwarded(t *testing.T) {
 	t.Parallel()
 	var got http.Header
 	var body []byte
@@ -122,7 +122,7 @@ func TestMessagesGoOn(t *testing.T) {
 	sent := message.Header.Clone()
 	statuses, _ := take(t, config, message)
 	if statuses[0] != http.StatusTemporaryRedirect || string(body) != paid {
-		t.Errorf("answer %d, body %q", statuses[0], body)
+		t.Errorf("status %d, body %q", statuses[0], body)
 	}
 	for name := range sent {
 		if got.Get(name) != sent.Get(name) {
@@ -131,26 +131,26 @@ func TestMessagesGoOn(t *testing.T) {
 	}
 	got = nil
 	if statuses, _ = take(t, config, signedBy(others, "m2", paid, clock.System().Now())); statuses[0] != http.StatusUnauthorized || got != nil {
-		t.Errorf("a message that nobody signed went on: %d", statuses[0])
+		t.Errorf("unsigned message was forwarded: status = %d", statuses[0])
 	}
 	program.Close()
 	statuses, out := take(t, config, signedBy(ours, "m3", paid, clock.System().Now()))
 	if statuses[0] != http.StatusBadGateway || !strings.Contains(out, "answered 502 (Post ") {
-		t.Errorf("answer %d without a program: %s", statuses[0], out)
+		t.Errorf("status %d without a program: %s", statuses[0], out)
 	}
 }
 
-func TestWhatIsNoMessage(t *testing.T) {
+func TestInvalidMessages(t *testing.T) {
 	t.Parallel()
 	get := httptest.NewRequest(http.MethodGet, "/", nil)
 	long := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 1<<20+1)))
 	statuses, out := take(t, listen.Config{}, get, long)
 	if fmt.Sprint(statuses) != "[405 413]" || out != "" {
-		t.Errorf("answers %v, printed %q", statuses, out)
+		t.Errorf("statuses %v, printed %q", statuses, out)
 	}
 	for _, secret := range []string{"", "whsec_no base64"} {
 		if _, err := listen.New(listen.Config{Secrets: []string{secret}}); err == nil {
-			t.Errorf("%q is taken for a secret", secret)
+			t.Errorf("%q is accepted as a secret", secret)
 		}
 	}
 }
@@ -192,6 +192,6 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 	_ = resp.Body.Close()
 	cancel()
 	if err := <-ended; err != nil || resp.StatusCode != http.StatusNoContent {
-		t.Errorf("answer %d, end %v", resp.StatusCode, err)
+		t.Errorf("status %d, end %v", resp.StatusCode, err)
 	}
 }

@@ -161,8 +161,8 @@ func TestLookupKeysMove(t *testing.T) {
 	w.Get("/v1/prices/"+old).CheckValues(t, "the old price", "lookup_key", "null")
 }
 
-// TestWhatCanBeSold checks which prices subscriptions and checkouts refuse.
-func TestWhatCanBeSold(t *testing.T) {
+// TestRejectedPrices checks which prices subscriptions and checkouts refuse.
+func TestRejectedPrices(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	customer := w.Customer()

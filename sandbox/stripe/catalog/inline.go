@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Inline is a price that a request describes instead of naming one. Like its product, if the
-// request describes that too, it is stored inactive, because it is sold only once.
+// Inline is a price that a request describes instead of naming an existing price. The request can
+// also describe the product. Both are stored as inactive, because they are sold only once.
 type Inline struct {
 	params  *form.Params
 	price   Price

@@ -144,10 +144,10 @@ func TestForms(t *testing.T) {
 			var again *http.Response
 			events := w.Events(func() { again = w.Form(path, c.fields...).Result() })
 			if again.StatusCode != http.StatusSeeOther || again.Header.Get("Location") != "https://app.example.test/done" || len(events) > 0 {
-				t.Errorf("the second submit is answered %d to %q, with events %v", again.StatusCode, again.Header.Get("Location"), events)
+				t.Errorf("second submit returns %d to %q, with events %v", again.StatusCode, again.Header.Get("Location"), events)
 			}
 			if shown := w.Send("GET", path, ""); shown.Code != http.StatusOK || !strings.Contains(shown.Body.String(), "This checkout is complete") {
-				t.Errorf("the page is answered %d: %s", shown.Code, shown.Body)
+				t.Errorf("the page returns %d: %s", shown.Code, shown.Body)
 			}
 		})
 	}
@@ -160,7 +160,7 @@ func TestSessionsExpire(t *testing.T) {
 		life         time.Duration
 	}{
 		{"after a day", "", 24 * time.Hour},
-		{"when they are told to", "expires_at=" + fmt.Sprint(stripetest.Start.Add(30*time.Minute).Unix()), 30 * time.Minute},
+		{"when requested", "expires_at=" + fmt.Sprint(stripetest.Start.Add(30*time.Minute).Unix()), 30 * time.Minute},
 	} {
 		w := stripetest.New(t)
 		session := w.Checkout(w.Price(1000, "eur", "month"), c.params).At("id")
@@ -178,7 +178,7 @@ func TestSessionsExpire(t *testing.T) {
 			"a declined card": w.Form(page, "card_number", "4000000000000002").Code,
 		} {
 			if got != http.StatusGone {
-				t.Errorf("%s: %s is answered %d", c.name, name, got)
+				t.Errorf("%s: %s returns %d", c.name, name, got)
 			}
 		}
 		w.CheckRefused(stripetest.Refusal{Name: "expire again", Method: "POST", Path: path + "/expire"})
@@ -187,14 +187,14 @@ func TestSessionsExpire(t *testing.T) {
 	open := w.Checkout(w.Price(1000, "eur", "month")).At("id")
 	w.Post("/v1/checkout/sessions/"+open+"/expire", "").CheckValues(t, "by request", "status", "expired")
 	if got := w.Send("GET", "/sandbox/checkout/cs_x", ""); got.Code != http.StatusNotFound {
-		t.Errorf("the page of no session is answered %d", got.Code)
+		t.Errorf("page of a missing session returns %d", got.Code)
 	}
 	if got := w.Form("/sandbox/checkout/cs_x", "card_number", "4242424242424242"); got.Code != http.StatusNotFound {
-		t.Errorf("the form of no session is answered %d", got.Code)
+		t.Errorf("form of a missing session returns %d", got.Code)
 	}
 }
 
-func TestThePageSaysWhatIsDue(t *testing.T) {
+func TestPageShowsAmountDue(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	paid, free := w.Price(123_456, "jpy", "year"), w.Price(0, "eur", "month")

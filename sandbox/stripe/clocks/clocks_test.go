@@ -22,8 +22,8 @@ func advance(w *stripetest.World, id string, to time.Time) stripetest.Object {
 	return w.Post("/v1/test_helpers/test_clocks/"+id+"/advance", fmt.Sprintf("frozen_time=%d", to.Unix()))
 }
 
-// TestPagesGoByTheClock opens a checkout and a portal page, both at the clock's time.
-func TestPagesGoByTheClock(t *testing.T) {
+// TestPagesUseTheClock opens a checkout and a portal page, both at the clock's time.
+func TestPagesUseTheClock(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	id, customer := clock(w)
@@ -35,7 +35,7 @@ func TestPagesGoByTheClock(t *testing.T) {
 	page := strings.TrimPrefix(session.At("url"), stripetest.Site)
 	w.Advance(100 * stripetest.Day) // does not expire the session
 	if got := w.Form(page, "card_number", "4242424242424242"); got.Code != 303 {
-		t.Fatalf("paying answers %d: %s", got.Code, got.Body)
+		t.Fatalf("paying returns %d: %s", got.Code, got.Body)
 	}
 	sub := w.Get("/v1/subscriptions/" + w.Get("/v1/checkout/sessions/"+session.At("id")).At("subscription"))
 	sub.CheckValues(t, "bought", "test_clock", id, "start_date", fmt.Sprint(begin.Unix()), "status", "active")
@@ -49,13 +49,13 @@ func TestPagesGoByTheClock(t *testing.T) {
 	w.Get("/v1/test_helpers/test_clocks/"+id).CheckValues(t, "then", "status", "ready", "frozen_time", fmt.Sprint(begin.Add(25*time.Hour).Unix()), "status_details", "{}")
 	w.Get("/v1/checkout/sessions/"+late.At("id")).CheckValues(t, "the other session", "status", "expired")
 	if got := w.Send("GET", portal, "").Code; got != 410 {
-		t.Errorf("the portal's link answers %d a day later", got)
+		t.Errorf("the portal's link returns %d a day later", got)
 	}
 }
 
-// TestUsageGoesByTheClock reports usage at the clock's time, which would be refused at the
+// TestUsageFollowsTheClock reports usage at the clock's time, which would be refused at the
 // sandbox's time.
-func TestUsageGoesByTheClock(t *testing.T) {
+func TestUsageFollowsTheClock(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	id, customer := clock(w)

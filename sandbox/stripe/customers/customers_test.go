@@ -46,7 +46,7 @@ func TestCustomersAreMerged(t *testing.T) {
 	}
 	events := w.Events(func() { w.Post(path, "name=Ada&tax_exempt=reverse") })
 	if len(events) > 0 {
-		t.Errorf("an update that changes nothing emits %v", events)
+		t.Errorf("empty update emits %v", events)
 	}
 }
 
@@ -59,8 +59,8 @@ func TestCustomerRefusals(t *testing.T) {
 	w.Get("/v1/customers/"+gone).CheckValues(t, "retrieved", "deleted", "true", "email", "null")
 	path := "/v1/customers/" + cu
 	w.CheckRefused(
-		stripetest.Refusal{Name: "update of nobody", Method: "POST", Path: "/v1/customers/cus_x", Body: "name=x", Status: 404, Code: "resource_missing", Param: "id"},
-		stripetest.Refusal{Name: "delete of nobody", Method: "DELETE", Path: "/v1/customers/cus_x", Status: 404, Code: "resource_missing", Param: "id"},
+		stripetest.Refusal{Name: "update of an unknown customer", Method: "POST", Path: "/v1/customers/cus_x", Body: "name=x", Status: 404, Code: "resource_missing", Param: "id"},
+		stripetest.Refusal{Name: "delete of an unknown customer", Method: "DELETE", Path: "/v1/customers/cus_x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "update of a deleted one", Method: "POST", Path: "/v1/customers/" + gone, Body: "name=x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "second delete", Method: "DELETE", Path: "/v1/customers/" + gone, Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "tax status", Method: "POST", Path: path, Body: "tax_exempt=maybe", Param: "tax_exempt"},

@@ -22,7 +22,7 @@ var pagesHTML string
 // Config configures the dashboard.
 type Config struct {
 	API    string // the URL of the API, without /v1
-	AtRoot bool   // whether API has no path, which Stripe's clients require
+	AtRoot bool   // whether API lacks a path, which Stripe's clients require
 	Key    string // the secret key
 	Secret string // the signing secret of the configured endpoint, or ""
 	Hook   string // the URL of the configured endpoint, or ""

@@ -23,7 +23,7 @@ func page(t *testing.T, w *stripetest.World, at string, status int) string {
 	got := w.Send("GET", path+at, "")
 	body := got.Body.String()
 	if got.Code != status {
-		t.Fatalf("%s answers %d: %s", at, got.Code, body)
+		t.Fatalf("%s returns %d: %s", at, got.Code, body)
 	}
 	policy := got.Header().Get("Content-Security-Policy")
 	if policy != theme.Policy("'self'") || strings.Count(body, "<script") != 1 {
@@ -36,11 +36,11 @@ func page(t *testing.T, w *stripetest.World, at string, status int) string {
 	}
 	for _, reference := range regexp.MustCompile(`(?:href|action|src)="([^"]*)"`).FindAllStringSubmatch(body, -1) {
 		if !strings.HasPrefix(reference[1], "/") && reference[1] != "#page" && reference[1] != "data:," {
-			t.Errorf("%s leads to %s", at, reference[1])
+			t.Errorf("%s links to %s", at, reference[1])
 		}
 	}
 	if strings.Count(body, "<h1") != 1 || !strings.Contains(body, `aria-current="page"`) && status == http.StatusOK {
-		t.Errorf("%s has no title, or nothing says where one is", at)
+		t.Errorf("%s lacks a title or the current menu entry", at)
 	}
 	return body
 }
@@ -104,7 +104,7 @@ func TestListsArePaged(t *testing.T) {
 	shows(t, "first", first, "Customer 26", "Customer 02", "-Customer 01", ">Older</a>")
 	next := regexp.MustCompile(`href="/sandbox/dashboard(/customers\?before=[^"]+)"`).FindStringSubmatch(first)
 	if next == nil {
-		t.Fatal("there is no way on")
+		t.Fatal("no link to the next page")
 	}
 	shows(t, "second", page(t, w, next[1], 200), "Customer 01", "Customer 00", "-Customer 02", "-Older")
 }
@@ -190,7 +190,7 @@ func TestAnEventIsSentAgain(t *testing.T) {
 		t.Errorf("answered %d to %s, %d are queued", got.Code, got.Header().Get("Location"), queued())
 	}
 	if got := w.Form(path + "/events/evt_x/resend"); got.Code != http.StatusSeeOther {
-		t.Errorf("an unknown event answers %d", got.Code)
+		t.Errorf("an unknown event returns %d", got.Code)
 	}
 	// An endpoint that is not subscribed to the type receives nothing.
 	w.Post("/v1/webhook_endpoints/we_sandbox", "enabled_events[]=invoice.paid&disabled=false")
@@ -199,7 +199,7 @@ func TestAnEventIsSentAgain(t *testing.T) {
 		t.Errorf("%d are queued", queued())
 	}
 	w.Post("/v1/webhook_endpoints/we_sandbox", "disabled=true")
-	shows(t, "with nobody to send to", page(t, w, "/events/"+event, 200), "-Pending deliveries")
+	shows(t, "without a receiver", page(t, w, "/events/"+event, 200), "-Pending deliveries")
 }
 
 func TestTheCoveragePage(t *testing.T) {

@@ -160,7 +160,7 @@ func initials(name, id string) (letters, hue string) {
 	return letters, "hue" + string(rune('0'+sum%6))
 }
 
-// hrefOf returns the URL of an object's page, or "" if there is no such page.
+// hrefOf returns the URL of an object's page, or "" if the page does not exist.
 func hrefOf(id string) string {
 	for prefix, list := range map[string]string{"cus_": "/customers/", "sub_": "/subscriptions/", "in_": "/invoices/", "evt_": "/events/"} {
 		if strings.HasPrefix(id, prefix) {

@@ -29,7 +29,7 @@ func TestAnInvoiceIsPaidOnItsPage(t *testing.T) {
 		{"nothing", "other", "x", 422, []string{"Enter a card number."}, ""},
 		{"a wrong number", "card_number", "4242 4242 4242 4241", 422, []string{"not a valid card number"}, ""},
 		{"a declined card", "card_number", "4000 0000 0000 0002", 402, []string{"Your card was declined."}, ""},
-		{"an answer that nobody asked for", "authentication", "confirmed", 303, []string{`<form id="pay"`, `-<form id="confirm"`}, ""},
+		{"an unexpected answer", "authentication", "confirmed", 303, []string{`<form id="pay"`, `-<form id="confirm"`}, ""},
 		{
 			"a card that asks", "card_number", "4000 0027 6000 3184", 303,
 			[]string{`<form id="confirm"`, "€10.00", `<form id="refuse"`},
@@ -91,18 +91,18 @@ func TestThePageIsSafe(t *testing.T) {
 		t.Errorf("headers: %v", got.Header())
 	}
 	if got := w.Form(page, "card_number", `"><script>`).Body.String(); strings.Contains(got, "<script") {
-		t.Errorf("what was typed comes back as it is: %s", got)
+		t.Errorf("input is not escaped: %s", got)
 	}
 	for path, want := range map[string]int{"/sandbox/invoices/in_x": 404, "/sandbox/invoices/" + sub.At("id"): 404} {
 		if show, use := w.Send("GET", path, "").Code, w.Form(path, "card_number", "4242424242424242").Code; show != want || use != http.StatusSeeOther && use != want {
-			t.Errorf("%s answers %d and %d", path, show, use)
+			t.Errorf("%s returns %d and %d", path, show, use)
 		}
 	}
 }
 
-// TestAnInvoiceThatWasGivenUpCanBePaid checks that an uncollectible invoice can be paid, but not a
+// TestUncollectibleInvoiceCanBePaid checks that an uncollectible invoice can be paid, but not a
 // void invoice or an invoice of a deleted customer.
-func TestAnInvoiceThatWasGivenUpCanBePaid(t *testing.T) {
+func TestUncollectibleInvoiceCanBePaid(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	for name, c := range map[string]struct {

@@ -39,9 +39,9 @@ func invoiceIn(w *stripetest.World, state string) (id string, sub stripetest.Obj
 	return id, sub
 }
 
-// TestWhatAnInvoiceAllows tries each action in each state of an invoice. A cell contains the
+// TestInvoiceActions tries each action in each state of an invoice. A cell contains the
 // resulting status, or "!" and the code of the error.
-func TestWhatAnInvoiceAllows(t *testing.T) {
+func TestInvoiceActions(t *testing.T) {
 	t.Parallel()
 	actions := []string{"finalize", "pay", "void", "mark_uncollectible", "delete"}
 	for state, cells := range map[string][]string{
@@ -124,7 +124,7 @@ func TestAnInvoiceFinalizedByHand(t *testing.T) {
 	open := w.Post("/v1/invoices/"+id+"/finalize", "auto_advance=false")
 	open.CheckValues(t, "finalized", "status", "open", "auto_advance", "false", "next_payment_attempt", "null", "automatically_finalizes_at", "null")
 	if events := w.Events(func() { w.Advance(20 * day) }); len(events) > 0 {
-		t.Errorf("it is collected all the same: %v", events)
+		t.Errorf("invoice is still collected: %v", events)
 	}
 	w.Get("/v1/invoices/"+id).CheckValues(t, "20 days later", "status", "open", "attempt_count", "0")
 }
@@ -176,7 +176,7 @@ func TestPDFOfALongInvoice(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/sandbox/stripe/invoices/in_x/pdf": 404, "/sandbox/stripe/invoices/" + id + "/pdf": 200} {
 		if got := w.Send("GET", path, "").Code; got != want {
-			t.Errorf("%s answers %d, want %d", path, got, want)
+			t.Errorf("%s returns %d, want %d", path, got, want)
 		}
 	}
 	lines := w.IDs("/v1/invoices/" + id + "/lines?limit=15")

@@ -31,14 +31,14 @@ func TestItemsOfAClient(t *testing.T) {
 		"lines.data.1.parent.type", "invoice_item_details", "lines.data.1.parent.invoice_item_details.subscription", id,
 		"lines.data.1.parent.subscription_item_details", "null")
 	if ids := w.IDs("/v1/invoiceitems?pending=true&customer=" + customer); len(ids) != 0 {
-		t.Errorf("%d are pending", len(ids))
+		t.Errorf("%d pending", len(ids))
 	}
 	if ids := w.IDs("/v1/invoiceitems?invoice=" + renewal); len(ids) != 2 {
 		t.Errorf("the invoice has %d", len(ids))
 	}
 	w.Delete("/v1/subscriptions/" + id)
 	w.CheckRefused(
-		stripetest.Refusal{Name: "one that is over", Method: "POST", Path: "/v1/invoiceitems", Body: "amount=1" + of, Param: "subscription"},
+		stripetest.Refusal{Name: "an ended one", Method: "POST", Path: "/v1/invoiceitems", Body: "amount=1" + of, Param: "subscription"},
 		stripetest.Refusal{Name: "no amount", Method: "POST", Path: "/v1/invoiceitems", Body: of[1:], Code: "parameter_missing", Param: "amount"},
 	)
 	other := w.Subscribe(price, "pm_card_visa")

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRetriesComeSlower(t *testing.T) {
+func TestRetryDelaysGrow(t *testing.T) {
 	t.Parallel()
 	var all []string
 	for n := 1; n <= 10; n++ {

@@ -100,8 +100,8 @@ func claimEventName(ctx context.Context, st *kernel.Step, name string) error {
 	return err
 }
 
-// activeMeter returns the active meter for an event name. It returns kernel.ErrNotFound if there is
-// no such meter.
+// activeMeter returns the active meter for an event name. It returns kernel.ErrNotFound if the
+// meter does not exist.
 func activeMeter(ctx context.Context, st *kernel.Step, eventName string) (*Meter, error) {
 	found, err := All.FindWhere(ctx, st.Q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, StatusActive)
 	if err != nil {

@@ -116,7 +116,7 @@ func TestEventRefusals(t *testing.T) {
 		{"16 digits", "event_name=sum&payload[value]=1234567890123456" + who, "meter_event_invalid_value", "payload[value]"},
 		{"long value", "event_name=sum&payload[value]=1&payload[note]=" + strings.Repeat("x", 101) + who, "", "payload[note]"},
 		{"long identifier", "event_name=sum&payload[value]=1&identifier=" + strings.Repeat("x", 101) + who, "", "identifier"},
-		{"time that is no number", "event_name=sum&payload[value]=1&timestamp=today" + who, "parameter_invalid_integer", "timestamp"},
+		{"time is not a number", "event_name=sum&payload[value]=1&timestamp=today" + who, "parameter_invalid_integer", "timestamp"},
 	} {
 		w.CheckRefused(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/billing/meter_events", Body: c.body, Code: c.code, Param: c.param})
 	}

@@ -12,7 +12,7 @@ import (
 
 // The pages use the language of the session, or else of the customer, or else of the browser, and
 // the brand's look.
-func TestPagesSpeakTheReadersLanguage(t *testing.T) {
+func TestPageLanguage(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t, func(c *stripe.Config) { c.Brand = theme.Brand{Name: "Acme", Accent: "#7a1fa2"} })
 	price := w.Price(123_450, "eur", "month")

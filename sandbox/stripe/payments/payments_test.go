@@ -63,7 +63,7 @@ func TestOnlySuccessfulChargesAreRefunded(t *testing.T) {
 	declined.CheckValues(t, "declined", "status", "open", "payment.payment_intent.status", "requires_payment_method", "payment.payment_intent.last_payment_error.code", "card_declined")
 	session := w.Checkout(price)
 	if got := w.Form("/sandbox/checkout/"+session.At("id"), "iban", "DE89370400440532013000"); got.Code != http.StatusSeeOther {
-		t.Fatalf("the debit answers %d", got.Code)
+		t.Fatalf("the debit returns %d", got.Code)
 	}
 	pending := intent(w, w.Get("/v1/subscriptions/"+w.Get("/v1/checkout/sessions/"+session.At("id")).At("subscription")))
 	failed := declined.At("payment.payment_intent.latest_charge")

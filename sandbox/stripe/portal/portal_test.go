@@ -93,7 +93,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	if got := w.Form(open(w, ended.At("customer"))+"/resume", "subscription", ended.At("id")); got.Code != http.StatusNotFound {
-		t.Errorf("resuming what has ended is answered %d", got.Code)
+		t.Errorf("resuming an ended subscription: status = %d, want 404", got.Code)
 	}
 	w.Get("/v1/subscriptions/"+foreign.At("id")).CheckValues(t, "the other customer's", "cancel_at_period_end", "false")
 }
@@ -181,6 +181,6 @@ func TestSeveralSubscriptionsOnOnePage(t *testing.T) {
 	}
 	unnamed := w.Post("/v1/customers", "").At("id")
 	if body := w.Send("GET", open(w, unnamed), "").Body.String(); !strings.Contains(body, "Customer "+unnamed) {
-		t.Errorf("the page of nobody: %s", body)
+		t.Errorf("page of a customer without a name: %s", body)
 	}
 }

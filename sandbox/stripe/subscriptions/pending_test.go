@@ -19,8 +19,8 @@ func waiting(w *stripetest.World) (sub stripetest.Object, path, change string) {
 	return w.Post(path, change+"3"), path, change
 }
 
-// TestWhatAWaitingChangeLeavesAlone changes other things during a pending update.
-func TestWhatAWaitingChangeLeavesAlone(t *testing.T) {
+// TestOtherChangesDuringPendingUpdate changes other things during a pending update.
+func TestOtherChangesDuringPendingUpdate(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	sub, path, _ := waiting(w)

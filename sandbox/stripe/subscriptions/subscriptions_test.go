@@ -31,7 +31,7 @@ func TestTransitions(t *testing.T) {
 	afterDunning := func(outcome string) func(*stripetest.World, stripetest.Object) {
 		return func(w *stripetest.World, sub stripetest.Object) {
 			if got := w.Send("PUT", "/sandbox/stripe/dunning", `{"outcome":"`+outcome+`"}`, "Content-Type", "application/json"); got.Code != 200 {
-				t.Errorf("the setting is answered %d", got.Code)
+				t.Errorf("the setting returns %d", got.Code)
 			}
 			w.Card(sub.At("customer"), late)
 			w.Advance(31*day + time.Hour + 15*day)
@@ -143,7 +143,7 @@ func TestProrationsAtTheBounds(t *testing.T) {
 			items := w.Get("/v1/invoiceitems?pending=true")
 			items.CheckValues(t, "pending, newest first", "data.0.amount", c.charge, "data.1.amount", c.credit, "data.2", "null")
 			if c.charge != "null" {
-				items.CheckValues(t, "what is charged", "data.0.period.start", at(w.Clock.Now()), "data.0.period.end", sub.At("items.data.0.current_period_end"), "data.0.proration", "true")
+				items.CheckValues(t, "the charge", "data.0.period.start", at(w.Clock.Now()), "data.0.period.end", sub.At("items.data.0.current_period_end"), "data.0.proration", "true")
 			}
 		})
 	}
@@ -341,7 +341,7 @@ func TestCancelNow(t *testing.T) {
 			CheckValues(t, c.query, "status", "canceled", "ended_at", at(w.Clock.Now()), "canceled_at", at(w.Clock.Now()), "cancellation_details.reason", "cancellation_requested")
 		w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, c.query, "balance", c.balance)
 		if pending, all := len(w.IDs("/v1/invoiceitems?pending=true")), len(w.IDs("/v1/invoices")); pending != c.pending || all != c.invoices {
-			t.Errorf("%q leaves %d items and %d invoices, want %d and %d", c.query, pending, all, c.pending, c.invoices)
+			t.Errorf("after %q: %d items and %d invoices, want %d and %d", c.query, pending, all, c.pending, c.invoices)
 		}
 		if events := w.Events(func() { w.Advance(100 * day) }); len(events) > 0 {
 			t.Errorf("%q: later happens %v", c.query, events)
@@ -384,7 +384,7 @@ func TestTheEndMovesWithThePeriod(t *testing.T) {
 		w.Post(path, c.change).CheckValues(t, name, "cancel_at_period_end", "true", "cancel_at", at(c.end), "items.data.0.current_period_end", at(c.end))
 		w.Clock.Set(c.end.Add(-time.Second))
 		if got := w.Get(path).At("status"); got == "canceled" {
-			t.Errorf("%s: it ends too early", name)
+			t.Errorf("%s: ends too early", name)
 		}
 		w.Advance(time.Second)
 		w.Get(path).CheckValues(t, name, "status", "canceled", "ended_at", at(c.end))

@@ -72,7 +72,7 @@ func TestRun(t *testing.T) {
 	got := all[0]
 	good, other := float64(len(got.Latencies)), float64(got.OtherStatuses())
 	if good < 100 || other < good/4 || other > good {
-		t.Errorf("%v right answers and %v others, of which each third is another", good, other)
+		t.Errorf("%v expected and %v other answers, want one in three to differ", good, other)
 	}
 	if got.Rate() <= 0 || got.Quantile(0.5) > got.Quantile(0.99) {
 		t.Errorf("%v a second, p50 %v, p99 %v", got.Rate(), got.Quantile(0.5), got.Quantile(0.99))
@@ -118,12 +118,12 @@ func TestRunAtARate(t *testing.T) {
 }
 
 // If the server is unavailable, the load returns an error, not results.
-func TestRunOnNobody(t *testing.T) {
+func TestRunWithoutServer(t *testing.T) {
 	t.Parallel()
 	s, address := serve(t)
 	s.Close()
 	if _, err := Run(address, time.Second, Work{Callers: []Caller{posts(0)}, Want: http.StatusOK}); err == nil {
-		t.Error("a load on nobody has figures")
+		t.Error("Run succeeded without a server")
 	}
 }
 

@@ -78,7 +78,7 @@ func checkTrail(t *testing.T, p *person, actions ...string) {
 		}
 		for _, secret := range append(p.codes, p.secret) {
 			if secret != "" && strings.Contains(a.Text, secret) {
-				t.Errorf("the trail has the secret %s", secret)
+				t.Errorf("the audit log contains the secret %s", secret)
 			}
 		}
 	}

@@ -209,7 +209,7 @@ func TestSecondFactorInCookieMode(t *testing.T) {
 		challenge = began.Send("POST", "/api/v1/auth/login", object{"email": ada.email, "password": password, "remember": true}).Want(403).Str("challenge")
 		began.Send("POST", "/api/v1/auth/mfa", object{"challenge": challenge, "code": ada.code(), "remember": false}).Want(200)
 		if began.Cookies["tenantry_session"].MaxAge > 0 {
-			t.Error("remember of the completion has no effect")
+			t.Error("second step ignored remember: false")
 		}
 		own := s.Call("POST", "/api/v1/auth/login", "", object{"email": ada.email, "password": password}).Want(403).Str("challenge")
 		began.Send("POST", "/api/v1/auth/mfa", object{"challenge": own, "code": ada.code()}).WantRefused(400, "MFA_CHALLENGE_EXPIRED")

@@ -109,7 +109,7 @@ func TestResetByAnAdmin(t *testing.T) {
 		})
 		a := s.Call("GET", ada.Path("/audit-logs?filter[action]=factor.reset"), ada.Token, nil).Want(200)
 		if a.At("data.0.actor.email") != "admin@tenantry.test" && a.At("data.0.actor_id") == nil {
-			t.Errorf("the trail is %s", a.Text)
+			t.Errorf("the audit log is %s", a.Text)
 		}
 
 		ada.secret = ""
@@ -121,7 +121,7 @@ func TestResetByAnAdmin(t *testing.T) {
 		apptest.Eventually(t, "the end of the login", func() bool { return ada.call("GET", "/auth/me", nil).Status == 401 })
 		ada.login(nil).Want(200)
 		if err := commands.ResetFactors(t.Context(), s.CLISettings(), "nobody@example.com", io.Discard); err == nil {
-			t.Error("the command resets an unknown address")
+			t.Error("command succeeded for an unknown address")
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A refund can fail after it succeeded, and be pending before it succeeds. A failed refund is retried
-// once, however many requests ask for it.
+// A refund can fail after it succeeded, and be pending before it succeeds. Several requests to
+// retry a failed refund retry it once.
 func TestRefundsChangeLater(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -73,7 +73,7 @@ func TestLostAnswerToARetry(t *testing.T) {
 	})
 }
 
-// Credit notes and refunds that were made at the provider count like all others.
+// Credit notes and refunds that were created at the provider count as well.
 func TestCreditNotesMadeAtTheProvider(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {

@@ -54,11 +54,11 @@ func TestAdminSubscriptions(t *testing.T) {
 		}
 		opened := s.Call("GET", "/api/v1/admin/audit-logs?filter[action]=checkout.opened&filter[tenant]="+o.Tenant, token, nil).Want(200)
 		if n := len(opened.At("data").([]any)); n != 1 {
-			t.Errorf("%d checkouts in the trail: %s", n, opened.Text)
+			t.Errorf("%d checkouts in the audit log: %s", n, opened.Text)
 		}
 		logs := s.Call("GET", "/api/v1/admin/audit-logs?filter[action]=subscription.canceled", token, nil).Want(200)
 		if n := len(logs.At("data").([]any)); n != 2 {
-			t.Errorf("%d entries in the trail: %s", n, logs.Text)
+			t.Errorf("%d entries in the audit log: %s", n, logs.Text)
 		}
 	})
 }

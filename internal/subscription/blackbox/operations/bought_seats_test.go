@@ -88,7 +88,7 @@ func TestAddedSeatsAreInvoicedMonthly(t *testing.T) {
 		monthly := func(o apptest.Owner, want any) {
 			t.Helper()
 			if got := s.ProviderObjects(o, "subscription")[0].At("pending_invoice_item_interval.interval"); got != want {
-				t.Errorf("what is pending is invoiced every %v, want %v", got, want)
+				t.Errorf("pending items are invoiced every %v, want %v", got, want)
 			}
 		}
 		monthly(l.Owner, "month")

@@ -131,7 +131,7 @@ func TestOperationWhileTimeIsMoved(t *testing.T) {
 		canceled.read().Want(200).WantAt("data.cancel_at_period_end", true).WantAt("data.plan.id", s.PlanID(o, "pro"))
 		for _, action := range []string{"subscription.plan_changed", "subscription.canceled"} {
 			if n := s.CountAudited(o, action); n != 1 {
-				t.Errorf("%d times %s in the trail", n, action)
+				t.Errorf("%d times %s in the audit log", n, action)
 			}
 		}
 	})

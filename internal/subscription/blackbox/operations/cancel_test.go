@@ -63,10 +63,10 @@ func TestCancelAndResume(t *testing.T) {
 		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).Want(404)
 		s.Call("GET", o.Path("/subscription/seats"), o.Token, nil).Want(404)
 		if n := s.CountAudited(o, "subscription.canceled"); n != 3 {
-			t.Errorf("%d cancellations in the trail", n)
+			t.Errorf("%d cancellations in the audit log", n)
 		}
 		if n := s.CountAudited(o, "subscription.resumed"); n != 1 {
-			t.Errorf("%d resumptions in the trail", n)
+			t.Errorf("%d resumptions in the audit log", n)
 		}
 	})
 }

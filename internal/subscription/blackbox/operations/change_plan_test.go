@@ -95,7 +95,7 @@ func TestPreviewChange(t *testing.T) {
 }
 
 // For some time, a change charges exactly the previewed amounts.
-func TestChangeCostsWhatWasShown(t *testing.T) {
+func TestChangeCostsThePreviewedAmount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.AddPlan("huge", "flat", "month", 40_000_000, 0, nil) // 15 cents per second
@@ -117,17 +117,17 @@ func TestChangeCostsWhatWasShown(t *testing.T) {
 		}
 		invoices := s.ProviderObjects(o, "invoice")
 		if len(invoices) != 2 || invoices[1].At("total") != shown || invoices[1].At("status") != "paid" {
-			t.Fatalf("%d invoices, the last: %s; shown was %v", len(invoices), invoices[len(invoices)-1].Text, shown)
+			t.Fatalf("%d invoices, the last: %s, the preview was %v", len(invoices), invoices[len(invoices)-1].Text, shown)
 		}
 		if n := s.CountAudited(o, "subscription.plan_changed"); n != 1 {
-			t.Errorf("%d changes in the trail", n)
+			t.Errorf("%d changes in the audit log", n)
 		}
 		// After that, the current amounts are charged.
 		shown = wantAmounts(s.PreviewChange(o, "huger", 0))
 		advanceAndLogIn(s, &o, "ada@example.com", "16m")
 		s.ChangePlan(o, "huger", nil).Want(200)
 		if invoices = s.ProviderObjects(o, "invoice"); len(invoices) != 3 || invoices[2].At("total").(float64) >= shown-1000 {
-			t.Errorf("%d invoices, the last of %v; shown was %v", len(invoices), invoices[len(invoices)-1].At("total"), shown)
+			t.Errorf("%d invoices, the last of %v, the preview was %v", len(invoices), invoices[len(invoices)-1].At("total"), shown)
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestChangePlan(t *testing.T) {
 			t.Errorf("to free: %s", free.Text)
 		}
 		if n := s.CountAudited(o, "subscription.plan_changed"); n != 2 {
-			t.Errorf("%d changes in the trail", n)
+			t.Errorf("%d changes in the audit log", n)
 		}
 	})
 }
@@ -234,7 +234,7 @@ func TestChangeDeclined(t *testing.T) {
 			t.Errorf("at the provider: %s", subs[0].Text)
 		}
 		if n := s.CountAudited(o, "subscription.plan_changed"); n != 0 {
-			t.Errorf("%d changes in the trail", n)
+			t.Errorf("%d changes in the audit log", n)
 		}
 		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).Want(200)
 	})
@@ -269,7 +269,7 @@ func TestChangeOfUnknownOutcome(t *testing.T) {
 					t.Errorf("%d invoices, the last: %s", len(invoices), invoices[len(invoices)-1].Text)
 				}
 				if n := s.CountAudited(o, "subscription.plan_changed"); n != 1 {
-					t.Errorf("%d changes in the trail", n)
+					t.Errorf("%d changes in the audit log", n)
 				}
 			})
 		})
@@ -360,7 +360,7 @@ func TestChangeByStatus(t *testing.T) {
 
 // If a subscription is over at the provider but no notification has arrived, a change detects that.
 // It does not use the outdated state.
-func TestChangeOfWhatIsOver(t *testing.T) {
+func TestChangeOfEndedSubscription(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("ada@example.com", true)
@@ -375,7 +375,7 @@ func TestChangeOfWhatIsOver(t *testing.T) {
 		s.PreviewChange(o, "free", 0).Want(404)
 		s.ChangePlan(o, "free", nil).Want(404)
 		if a := s.Subscription(o); a.At("data") != nil {
-			t.Errorf("there is still %s", a.Text)
+			t.Errorf("%s still exists", a.Text)
 		}
 	})
 }
@@ -391,12 +391,12 @@ func TestPreviewBeforeTheEndWithATrial(t *testing.T) {
 		c.Buy(s.PlanID(c.Owner, "tries"), "EUR", apptest.Card(apptest.CardPays))
 		s.Cancel(c.Owner, false).Want(200)
 		if net := wantAmounts(s.PreviewChange(c.Owner, "years", 0)); net != 0 {
-			t.Errorf("it comes to %v", net)
+			t.Errorf("total = %v", net)
 		}
 		s.ChangePlan(c.Owner, "years", nil).Want(200).
 			WantAt("data.subscription.status", "trialing").WantAt("data.subscription.cancel_at_period_end", true)
 		if n := len(s.ProviderObjects(c.Owner, "invoice")); n != 1 {
-			t.Errorf("%d invoices, want the trial's alone", n)
+			t.Errorf("%d invoices, want only the trial's invoice", n)
 		}
 	})
 }

@@ -32,7 +32,7 @@ func TestAChangeToAnotherProductBeginsItsTrial(t *testing.T) {
 		c.ChangePlan(c.Owner, "tried", nil).Want(200).WantAt("data.subscription.status", "trialing").WantAt("data.subscription.plan.id", other)
 		s.AwaitNotifications()
 		if balance := s.ProviderObjects(c.Owner, "customer")[0].At("balance"); balance != net {
-			t.Errorf("the balance is %v, shown was %v", balance, net)
+			t.Errorf("the balance is %v, the preview was %v", balance, net)
 		}
 		sub := s.Subscription(c.Owner)
 		for _, field := range []string{"trial_ends_at", "current_period_end"} {

@@ -53,7 +53,7 @@ func TestInvitationWhileAChangeIsPrepared(t *testing.T) {
 
 // An invitation that is sent during the call to the provider cannot exceed the seats of the new
 // plan. In any order, the team fits the resulting plan.
-func TestInvitationsWhileTheProviderIsAsked(t *testing.T) {
+func TestInvitationsDuringProviderRequest(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
 		s.AddPlan("wide", "flat", "month", 4000, 0, map[string]int{"team-members": 10})
@@ -102,7 +102,7 @@ func TestInvitationsWhileTheProviderIsAsked(t *testing.T) {
 			all.Wait()
 			seats := s.CountRows(`SELECT count(*) FROM invitations WHERE tenant_id = $1`, o.Tenant) + 1
 			if changed.Status == 200 && seats > 3 {
-				t.Errorf("round %d: %d seats are taken of 3", round, seats)
+				t.Errorf("round %d: %d of 3 seats are taken", round, seats)
 			}
 		}
 	})

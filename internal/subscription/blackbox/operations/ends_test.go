@@ -80,7 +80,7 @@ func TestScheduledEnds(t *testing.T) {
 }
 
 // An immediate cancellation bills the pending items and does not refund unused time.
-func TestCancelNowBillsWhatIsOwed(t *testing.T) {
+func TestCancelNowBillsPendingItems(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.AddPlan("crew", "seat", "month", 3000, 0, nil)

@@ -71,7 +71,7 @@ func sell(t *testing.T, s *apptest.Server, taxes int64) {
 	}
 	for _, event := range events {
 		if m.count[event] == 0 {
-			t.Errorf("there was no %s", event)
+			t.Errorf("event %s did not occur", event)
 		}
 	}
 }

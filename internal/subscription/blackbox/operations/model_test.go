@@ -46,7 +46,7 @@ var modelCurrencies = [3]struct {
 // unit. The events are purchases with and without a trial, changes of plan, cycle and seats,
 // cancellations and new purchases, price changes between a preview and the purchase, failing cards,
 // and credit. Every preview equals the amount that is charged.
-func TestMoneyIsThatOfTheModel(t *testing.T) {
+func TestMoneyMatchesTheModel(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		addCurrency(s, "JPY", 0)
@@ -77,7 +77,7 @@ func TestMoneyIsThatOfTheModel(t *testing.T) {
 		}
 		for _, event := range events {
 			if m.count[event] == 0 {
-				t.Errorf("there was no %s", event)
+				t.Errorf("event %s did not occur", event)
 			}
 		}
 	})
@@ -300,7 +300,7 @@ func (l *life) mend() {
 	}
 	l.AwaitNotifications()
 	l.money.settled()
-	l.note("overdue", "pays what is owed")
+	l.note("overdue", "pays the open invoices")
 	l.agrees("paid")
 }
 
@@ -466,6 +466,6 @@ func (l *life) agrees(when string) {
 			})
 	}
 	if diff != "" {
-		l.t.Fatalf("%s, %s: the model and what is (-want +got):\n%s%q", l.Email, when, diff, l.told)
+		l.t.Fatalf("%s, %s: model and service differ (-want +got):\n%s%q", l.Email, when, diff, l.told)
 	}
 }

@@ -33,7 +33,7 @@ func TestChangeWhileOverdue(t *testing.T) {
 		s.ChangePlan(o, "pro", nil).WantRefused(422, "plan_change_error")
 		stays("Starter")
 		if net := wantAmounts(s.PreviewChange(o, "mini", 0)); net != 0 {
-			t.Errorf("less comes to %v", net)
+			t.Errorf("total of fewer seats = %v", net)
 		}
 		s.ChangePlan(o, "mini", nil).Want(200).WantAt("data.action", "updated").WantAt("data.subscription.status", "past_due")
 		stays("mini")
@@ -45,7 +45,7 @@ func TestChangeWhileOverdue(t *testing.T) {
 		// stays owed.
 		o = k.Names["eve"]
 		if net := wantAmounts(s.PreviewChange(o, "free", 0)); net != 0 {
-			t.Errorf("the free plan comes to %v", net)
+			t.Errorf("total of the free plan = %v", net)
 		}
 		s.ChangePlan(o, "free", nil).Want(200)
 		s.AwaitNotifications()
@@ -59,7 +59,7 @@ func TestChangeWhileOverdue(t *testing.T) {
 
 // The paid invoice of a change would make the subscription active. So the owed invoices are paid
 // first, or nothing happens.
-func TestChangePaysWhatIsOwed(t *testing.T) {
+func TestChangePaysOverdueInvoice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
@@ -93,7 +93,7 @@ func TestChangePaysWhatIsOwed(t *testing.T) {
 			s.AwaitNotifications()
 			s.Subscription(b.Owner).WantAt("data.status", "active").WantAt("data.plan.id", s.PlanID(b.Owner, plan))
 			if got := s.InvoiceStates(b.Owner)[open[name]]; got != "paid" {
-				t.Errorf("%s: what was owed is %s", name, got)
+				t.Errorf("%s: overdue invoice is %s, want paid", name, got)
 			}
 		}
 	})

@@ -188,7 +188,7 @@ func TestPreviewBindsForItsTime(t *testing.T) {
 			before := len(b.invoices())
 			b.ChangePlan(b.Owner, "max", nil).Want(200)
 			if total := b.invoices()[before].At("total").(float64); total >= shown.net {
-				t.Errorf("after its time %v, shown was %v", total, shown.net)
+				t.Errorf("after its time %v, the preview was %v", total, shown.net)
 			}
 		})
 		t.Run("the period is over", func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestPreviewBindsWhileTheTeamChanges(t *testing.T) {
 				changed.WantRefused(409, "preview_outdated")
 				shown = amountsAt(changed, "preview")
 				if n := len(b.invoices()); n != before {
-					t.Fatalf("the refused change made %d invoices", n-before)
+					t.Fatalf("rejected change created %d invoices", n-before)
 				}
 				changed = b.ChangePlan(b.Owner, "max", nil)
 			}

@@ -54,7 +54,7 @@ func (c *customer) insist(method, path string, body any) apptest.Reply {
 		}
 		c.done["502"]++
 	}
-	c.T.Fatalf("%s %s fails for ever: %s", method, path, a.Text)
+	c.T.Fatalf("%s %s keeps failing: %s", method, path, a.Text)
 	return a
 }
 
@@ -136,7 +136,7 @@ func TestFailingProvider(t *testing.T) {
 			len(well), calm, trouble, 100*(float64(trouble)/float64(calm)-1), well, ill)
 		// On a busy machine, a few measurements prove nothing.
 		if dbtest.Rounds(0, 1) == 1 && trouble > 10*calm+2*time.Second {
-			t.Errorf("reading takes %v while the provider fails, %v else", trouble, calm)
+			t.Errorf("reading takes %v during the outage, %v otherwise", trouble, calm)
 		}
 
 		failures := 0
@@ -193,7 +193,7 @@ func (c *customer) settledAs(t *testing.T) {
 	for _, action := range []string{"checkout.opened", "subscription.canceled", "subscription.resumed", "subscription.plan_changed"} {
 		n := c.CountRows(`SELECT count(*) FROM audit_logs WHERE tenant_id = $1 AND action = $2`, c.Tenant, action)
 		if n != c.done[action] {
-			t.Errorf("%s: %d times %s in the trail, done %d times", c.Email, n, action, c.done[action])
+			t.Errorf("%s: %d times %s in the audit log, done %d times", c.Email, n, action, c.done[action])
 		}
 	}
 }
@@ -215,7 +215,7 @@ func noDuplicates(s *apptest.Server, t *testing.T) {
 			}
 		}
 		if len(seen) == 0 {
-			t.Errorf("the provider has no %s", kind)
+			t.Errorf("no %s at the provider", kind)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func TestRepeatedCheckout(t *testing.T) {
 			t.Errorf("the checkouts are %s, %s and %s", first, second, third)
 		}
 		if n := s.CountAudited(l.Owner, "checkout.opened"); n != 3 {
-			t.Errorf("%d checkouts in the trail", n)
+			t.Errorf("%d checkouts in the audit log", n)
 		}
 		// Different parameters open another checkout, and an old checkout has expired.
 		p.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/checkout/sessions"))

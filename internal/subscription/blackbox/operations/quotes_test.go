@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// sold lists the plans of TestEveryChangeCostsWhatWasShown, with prices in EUR, JPY and KWD, in
+// sold lists the plans of TestEveryChangeCostsThePreviewedAmount, with prices in EUR, JPY and KWD, in
 // minor units.
 var sold = []offered{
 	{"small", "flat", "monthly", 0, [3]int{1_900, 2_900, 5_990}},
@@ -46,7 +46,7 @@ type shopper struct {
 
 // For any change, up or down, to another interval or number of seats, within a trial or not, the
 // next invoice has the previewed amounts, to the smallest unit of the currency.
-func TestEveryChangeCostsWhatWasShown(t *testing.T) {
+func TestEveryChangeCostsThePreviewedAmount(t *testing.T) {
 	t.Parallel()
 	eachSeed(t, func(t *testing.T, s *apptest.Server, draw *rand.Rand) {
 		currencies := []string{"EUR", "JPY", "KWD"}
@@ -143,7 +143,7 @@ func (c *shopper) costsWhatWasShown(t *testing.T) {
 		return
 	}
 	if len(made) != 1 {
-		t.Fatalf("%s to %s made %d invoices, shown were %v − %v", c.Email, c.plan, len(made), c.charge, c.credit)
+		t.Fatalf("%s to %s created %d invoices, the preview was %v − %v", c.Email, c.plan, len(made), c.charge, c.credit)
 	}
 	charge, credit := 0.0, 0.0
 	for _, line := range made[0].At("lines.data").([]any) {

@@ -63,7 +63,7 @@ func TestSeatsFollowTheTeam(t *testing.T) {
 		s.Call("DELETE", o.Path("/team/members/")+strconv.FormatInt(grace, 10), o.Token, nil).Want(200)
 		caughtUp(3)
 		if n := s.CountAudited(o, "subscription.quantity_changed"); n < 2 {
-			t.Errorf("%d changes of the quantity in the trail", n)
+			t.Errorf("%d changes of the quantity in the audit log", n)
 		}
 	})
 }

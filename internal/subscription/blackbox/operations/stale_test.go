@@ -8,7 +8,7 @@ import (
 
 // A change is previewed and charged on the provider's state, even if the service has not received
 // the last renewals yet.
-func TestChangeBeforeTheRenewalIsKnown(t *testing.T) {
+func TestChangeBeforeTheRenewalIsSynced(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.AddPlan("pro", "flat", "month", 4900, 0, nil)

@@ -99,7 +99,7 @@ func TestAbandonedOperationIsInTheTrail(t *testing.T) {
 		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil) }).Want(200)
 		for _, action := range []string{"subscription.canceled", "subscription.resumed"} {
 			if n := s.CountAudited(o, action); n != 1 {
-				t.Errorf("%d times %s in the trail", n, action)
+				t.Errorf("%d times %s in the audit log", n, action)
 			}
 		}
 	})
@@ -146,7 +146,7 @@ func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 		canceled.Want(200)
 		changed.Want(200).WantAt("data.subscription.plan.name", "pro")
 		if n := s.CountAudited(o, "subscription.plan_changed"); n != 1 {
-			t.Errorf("the change is %d times in the trail", n)
+			t.Errorf("the change is %d times in the audit log", n)
 		}
 	})
 }
@@ -184,7 +184,7 @@ func TestRepetitionAfterTheSeatsFollowed(t *testing.T) {
 			})
 			s.RetryWhileDown(ask).Want(200).WantAt(step.shown, step.want)
 			if n := s.CountAudited(o, step.action); n != 1 {
-				t.Errorf("%s is %d times in the trail", step.action, n)
+				t.Errorf("%s is %d times in the audit log", step.action, n)
 			}
 		}
 		// That was the retry. Another request is a new one.
@@ -194,7 +194,7 @@ func TestRepetitionAfterTheSeatsFollowed(t *testing.T) {
 
 // Requesting the pending plan again, with a card that now pays, is recorded once, whether or not a
 // notification reports the end of the pending change.
-func TestAskingAgainForThePlanThatWaits(t *testing.T) {
+func TestRepeatedRequestForPendingPlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
@@ -209,7 +209,7 @@ func TestAskingAgainForThePlanThatWaits(t *testing.T) {
 			b.nothingWaits(s.PlanID(b.Owner, "pro"))
 			for action, want := range map[string]int{"changed": 1, "change_waits": 1, "change_lapsed": 0, "change_dropped": 0} {
 				if n := s.CountAudited(b.Owner, "subscription.plan_"+action); n != want {
-					t.Errorf("%s: plan_%s is %d times in the trail", name, action, n)
+					t.Errorf("%s: plan_%s is %d times in the audit log", name, action, n)
 				}
 			}
 		}

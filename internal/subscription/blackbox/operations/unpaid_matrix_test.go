@@ -133,7 +133,7 @@ func (u unpaid) tryAct(state unpaidState, act string) {
 		u.wantBalance(what, -max(credit-500, 0))
 	case "leaves":
 		u.loses("leaves-"+state.name, 1)
-		// Nine seats are given up. Their credit is pending for the next invoice.
+		// Nine seats are removed. Their credit is pending for the next invoice.
 		pending := u.pending()
 		if want := -credit * 9 / 10; pending > want+60 || pending < want-60 {
 			u.T.Errorf("%s: %v is pending, want %v", what, pending, want)

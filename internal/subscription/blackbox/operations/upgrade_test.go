@@ -54,7 +54,7 @@ func TestFreeToPaid(t *testing.T) {
 		apptest.Eventually(t, "the replacement", func() bool {
 			a := s.Subscription(o)
 			if a.At("data") == nil {
-				t.Fatal("for a moment there was no subscription")
+				t.Fatal("no subscription during the replacement")
 			}
 			return a.At("data.plan.name") == "Starter"
 		})
@@ -72,7 +72,7 @@ func TestFreeToPaid(t *testing.T) {
 	})
 }
 
-// Of two paid upgrades, one replaces the free subscription and the other is refunded.
+// If two upgrades are paid, one replaces the free subscription and the other is refunded.
 func TestTwoPaidUpgrades(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

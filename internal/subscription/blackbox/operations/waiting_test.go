@@ -34,7 +34,7 @@ func (b buyer) waits(slug string) (page, invoice string) {
 			at + ".payment_action.url": page,
 		})
 		if shown.At(at+".pending_change.plan.name") == nil {
-			b.T.Errorf("the plan that is waited for has no name: %s", shown.Text)
+			b.T.Errorf("pending plan lacks a name: %s", shown.Text)
 		}
 		expires, err := time.Parse(time.RFC3339Nano, shown.Str(at+".pending_change.expires_at"))
 		if left := expires.Sub(b.Now()); err != nil || left < 22*time.Hour || left > 23*time.Hour+time.Minute {
@@ -78,7 +78,7 @@ func TestChangeWaitsForItsConfirmation(t *testing.T) {
 		list := s.Call("GET", b.Path("/invoices"), b.Token, nil).Want(200)
 		wantAll(list, map[string]any{"data.0.psp_invoice_id": invoice, "data.0.status": "open", "data.0.payment_action.type": "confirm"})
 		if n := s.CountAudited(b.Owner, "subscription.plan_change_waits"); n != 1 {
-			t.Errorf("%d changes that wait in the trail", n)
+			t.Errorf("%d changes that wait in the audit log", n)
 		}
 		// The plan is recognized by the price that it had.
 		pro := s.PlanID(b.Owner, "pro")
@@ -90,7 +90,7 @@ func TestChangeWaitsForItsConfirmation(t *testing.T) {
 			t.Errorf("the invoice is %s", got)
 		}
 		if n := s.CountAudited(b.Owner, "subscription.plan_changed"); n != 1 {
-			t.Errorf("%d changes in the trail", n)
+			t.Errorf("%d changes in the audit log", n)
 		}
 		// Paid through the API with another card. The provider's notifications are lost.
 		s.Chaos(apptest.ChaosNoWebhooks)
@@ -125,7 +125,7 @@ func TestChangeThatIsNotConfirmed(t *testing.T) {
 				drop(b).Want(204)
 				drop(b).Want(204)
 				if n := s.CountAudited(b.Owner, "subscription.plan_change_dropped"); n != 1 {
-					b.T.Errorf("%d in the trail", n)
+					b.T.Errorf("%d in the audit log", n)
 				}
 			},
 			"canceled":     func(b buyer) { s.Cancel(b.Owner, false).Want(200).WantAt("data.pending_change", nil) },
@@ -159,7 +159,7 @@ func TestChangeThatIsNotConfirmed(t *testing.T) {
 		lapses.LogInAgain()
 		lapses.nothingWaits(plan)
 		if n := s.CountAudited(lapses.Owner, "subscription.plan_change_lapsed"); n != 1 {
-			t.Errorf("%d lapsed in the trail", n)
+			t.Errorf("%d lapsed in the audit log", n)
 		}
 		// No notification reports its end: it is not shown after it has expired.
 		quiet.LogInAgain()
@@ -194,7 +194,7 @@ func TestChangesThatDoNotWait(t *testing.T) {
 		before := len(owes.invoices())
 		s.ChangePlan(owes.Owner, "pro", nil).WantRefused(422, "plan_change_error")
 		if n := len(owes.invoices()); n != before {
-			t.Errorf("the refused change made %d invoices", n-before)
+			t.Errorf("rejected change created %d invoices", n-before)
 		}
 		owes.PayOpenInvoices(apptest.Confirmation(""))
 		s.Subscription(owes.Owner).WantAt("data.status", "active").WantAt("data.payment_action", nil)
@@ -220,8 +220,8 @@ func TestSeatsWhileAChangeWaits(t *testing.T) {
 }
 
 // A member who leaves during a pending change frees a seat, even if another change replaces the
-// pending one and is dropped too. A change that is made settles the departures that its seats
-// account for.
+// pending one and is dropped too. Once a change is made, the departures that its number of seats
+// includes are settled.
 func TestDeparturesWhileAChangeWaits(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -150,7 +150,7 @@ func TestStudioAccess(t *testing.T) {
 			t.Errorf("a stranger: %d %s", w.Code, w.Body)
 		}
 		if w := ask("alone"); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "TENANT_CONTEXT_REQUIRED") {
-			t.Errorf("somebody without a tenant: %d %s", w.Code, w.Body)
+			t.Errorf("user without a tenant: %d %s", w.Code, w.Body)
 		}
 	})
 }

@@ -183,7 +183,7 @@ func TestEntitlementRefusals(t *testing.T) {
 		member, _ := s.Join(o, "Mo", "mo@example.com", "member")
 		admin := s.Admin()
 		for _, path := range []string{"/plans", "/plans?currency=EURO", "/entitlements"} {
-			s.Call("GET", o.Path(path), "", nil).As("nobody "+path).WantRefused(401, "")
+			s.Call("GET", o.Path(path), "", nil).As("without a token "+path).WantRefused(401, "")
 			s.Call("GET", o.Path(path), other.Token, nil).As("a stranger "+path).WantRefused(403, "")
 			s.Call("GET", o.Path(path), admin, nil).As("an administrator "+path).WantRefused(403, "")
 			s.Call("GET", apptest.Owner{Tenant: apptest.NoSuchID}.Path(path), o.Token, nil).As("no tenant "+path).WantRefused(403, "")

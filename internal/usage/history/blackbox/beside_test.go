@@ -19,7 +19,7 @@ import (
 // While events are recorded for the present and the past and hours are summed, a series never shows
 // less than was acknowledged before the request, or more than was sent. In the end it contains each
 // event once.
-func TestSeriesBesideRecording(t *testing.T) {
+func TestSeriesDuringRecording(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)

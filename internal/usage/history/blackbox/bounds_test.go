@@ -218,7 +218,7 @@ func TestSeriesIsExact(t *testing.T) {
 	})
 }
 
-// A caller needs permission to read usage and only gets the usage of their own tenant.
+// A caller needs the permission to read usage, and gets only the usage of their tenant.
 func TestHistoryIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

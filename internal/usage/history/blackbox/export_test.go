@@ -93,8 +93,8 @@ func TestExportOfAwkwardTexts(t *testing.T) {
 	})
 }
 
-// checkMetadata compares a CSV cell with the metadata of an event. none means that the event has no
-// metadata.
+// checkMetadata compares a CSV cell with the metadata of an event. none means that the event does
+// not have metadata.
 func checkMetadata(t *testing.T, cell string, metadata apptest.Object, none bool) {
 	t.Helper()
 	if none {
@@ -177,7 +177,7 @@ func TestExportAsAFile(t *testing.T) {
 		head := s.Call("HEAD", ada.Path("/usage/export?meter_code=api-calls&format=jsonl"), ada.Token, nil).Want(200)
 		for _, name := range []string{"Content-Disposition", "Content-Type", "Cache-Control", "X-Content-Type-Options"} {
 			if head.Header.Get(name) != a.Header.Get(name) {
-				t.Errorf("HEAD: %s is %q, not %q", name, head.Header.Get(name), a.Header.Get(name))
+				t.Errorf("HEAD: %s is %q, want %q", name, head.Header.Get(name), a.Header.Get(name))
 			}
 		}
 		none := ask(s, ada, "export", url.Values{"meter_code": {"storage-gb"}, "format": {"jsonl"}}).Want(200)

@@ -63,7 +63,7 @@ func TestAdminMeters(t *testing.T) {
 			t.Errorf("without a link: %s", a.Text)
 		}
 
-		// If the link is not given, a price keeps it as long as its amount stays.
+		// If a request does not contain the link, a price keeps its link until its amount changes.
 		for cents, want := range map[any]any{2: inDollars, 3: nil} {
 			s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"prices": []any{meterPrice("USD", 2, inDollars)}}).Want(200)
 			a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
@@ -77,7 +77,7 @@ func TestAdminMeters(t *testing.T) {
 		// Absent fields stay; null clears nullable fields.
 		a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{}).Want(200)
 		if a.At("data.unit_label") != "mails" || a.At("data.prices.0.currency") != "USD" || a.At("data.name") != "E-mails sent" {
-			t.Errorf("after a change of nothing: %s", a.Text)
+			t.Errorf("after an empty change: %s", a.Text)
 		}
 		a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
 			"code": "mails", "name": "Mails", "aggregation_type": "max", "reset_interval": "none", "quota_enforcement": "hard",
@@ -105,11 +105,11 @@ func TestAdminMeters(t *testing.T) {
 
 		done := s.AuditLog(url.Values{"sort": {"created_at"}, "filter[action]": {"meter.updated"}}).Actions()
 		if len(done) != 8 {
-			t.Errorf("changes in the trail: %v", done)
+			t.Errorf("changes in the audit log: %v", done)
 		}
 		gone := s.AuditLog(url.Values{"filter[action]": {"meter.deleted"}}).Want(200)
 		if gone.At("data.0.resource_id") != id || gone.At("data.0.before.code") != "mails" || gone.At("data.0.after") != nil {
-			t.Errorf("the deletion in the trail: %s", gone.Text)
+			t.Errorf("the deletion in the audit log: %s", gone.Text)
 		}
 	})
 }
@@ -233,7 +233,7 @@ func TestAdminMeterList(t *testing.T) {
 }
 
 // A change of a meter applies to the next request, whatever was counted before.
-func TestAdminMeterChangesHoldAtOnce(t *testing.T) {
+func TestAdminMeterChangesApplyImmediately(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin, ada := s.Admin(), s.Register("ada@example.com", true)
@@ -289,8 +289,8 @@ func TestAdminMeterChangesHoldAtOnce(t *testing.T) {
 	})
 }
 
-// A price of the provider belongs to one meter. If it were linked to two, it would bill the usage
-// of both to each. Of two concurrent requests to link it, one is rejected.
+// A price of the provider belongs to one meter. If it were linked to two meters, it would bill the
+// usage of both. If two concurrent requests link the same price, one of them is rejected.
 func TestOneMeterAPrice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

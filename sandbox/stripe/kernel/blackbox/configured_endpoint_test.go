@@ -28,6 +28,6 @@ func TestTheConfiguredEndpointFollowsTheSettings(t *testing.T) {
 	}
 	var left int
 	if err := w.DB.QueryRowContext(t.Context(), `SELECT count(*) FROM stripe_deliveries`).Scan(&left); err != nil || left != 0 {
-		t.Errorf("%d deliveries are left for nobody (%v)", left, err)
+		t.Errorf("%d deliveries left without an endpoint (%v)", left, err)
 	}
 }

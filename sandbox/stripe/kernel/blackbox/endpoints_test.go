@@ -35,8 +35,8 @@ func TestEndpointsAreManaged(t *testing.T) {
 		stripetest.Refusal{Name: "no url", Method: "POST", Path: "/v1/webhook_endpoints", Body: "enabled_events[]=*", Code: "parameter_missing", Param: "url"},
 		stripetest.Refusal{Name: "no events", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=https%3A%2F%2Fa.test", Code: "parameter_missing", Param: "enabled_events"},
 		stripetest.Refusal{Name: "a bad url", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=a&enabled_events[]=*", Code: "url_invalid", Param: "url"},
-		stripetest.Refusal{Name: "no url any more", Method: "POST", Path: path, Body: "url=", Code: "parameter_invalid_empty", Param: "url"},
-		stripetest.Refusal{Name: "no events any more", Method: "POST", Path: path, Body: "enabled_events=", Code: "parameter_invalid_empty", Param: "enabled_events"},
+		stripetest.Refusal{Name: "url removed", Method: "POST", Path: path, Body: "url=", Code: "parameter_invalid_empty", Param: "url"},
+		stripetest.Refusal{Name: "events removed", Method: "POST", Path: path, Body: "enabled_events=", Code: "parameter_invalid_empty", Param: "enabled_events"},
 		stripetest.Refusal{Name: "a pattern", Method: "POST", Path: path, Body: "enabled_events[]=invoice.*", Param: "enabled_events"},
 		stripetest.Refusal{Name: "another version", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=https%3A%2F%2Fa.test&enabled_events[]=*&api_version=2020-08-27", Param: "api_version"},
 		stripetest.Refusal{Name: "of nobody", Method: "POST", Path: "/v1/webhook_endpoints/we_x", Body: "disabled=true", Status: 404, Code: "resource_missing", Param: "id"},
@@ -49,9 +49,9 @@ func TestEndpointsAreManaged(t *testing.T) {
 	w.CheckRefused(stripetest.Refusal{Name: "a seventeenth", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=https%3A%2F%2Fa.test&enabled_events[]=*"})
 }
 
-// TestEachEndpointGetsWhatItAskedFor sends events to the configured endpoint, which receives all
+// TestEndpointsReceiveTheirEventTypes sends events to the configured endpoint, which receives all
 // types, and to an endpoint that is subscribed to one type.
-func TestEachEndpointGetsWhatItAskedFor(t *testing.T) {
+func TestEndpointsReceiveTheirEventTypes(t *testing.T) {
 	t.Parallel()
 	w, r := receiving(t)
 	if diff := cmp.Diff([]string{"we_sandbox"}, w.IDs("/v1/webhook_endpoints")); diff != "" {
@@ -63,7 +63,7 @@ func TestEachEndpointGetsWhatItAskedFor(t *testing.T) {
 	}
 	w.Post("/v1/products", "name=Starter")
 	if got := r.next(t); got.url != "http://service.example.test/hooks" || !strings.Contains(got.body, "product.created") {
-		t.Errorf("the product's event goes to %s", got.url)
+		t.Errorf("product event was sent to %s", got.url)
 	}
 	deliveries(t, w, "0 left, tried 0")
 	w.Customer()
@@ -90,7 +90,7 @@ func TestEachEndpointGetsWhatItAskedFor(t *testing.T) {
 	w.Customer()
 	deliveries(t, w, "0 left, tried 0")
 	if len(r.sent) > 0 {
-		t.Error("an event is sent to nobody")
+		t.Error("event was sent to a disabled endpoint")
 	}
 }
 

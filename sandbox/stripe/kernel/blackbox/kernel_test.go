@@ -93,7 +93,7 @@ func TestRequestsThatCannotBeRead(t *testing.T) {
 		stripetest.Refusal{Name: "array with a name", Method: "GET", Path: "/v1/events?types[a]=b", Param: "types[a]"},
 		stripetest.Refusal{Name: "empty element", Method: "GET", Path: "/v1/events?types[]=", Code: "parameter_invalid_empty", Param: "types[0]"},
 		stripetest.Refusal{Name: "unknown event", Method: "GET", Path: "/v1/events/evt_x", Status: 404, Code: "resource_missing", Param: "id"},
-		stripetest.Refusal{Name: "moment that is no number", Method: "GET", Path: "/v1/events?created[gt]=today", Code: "parameter_invalid_integer", Param: "created[gt]"},
+		stripetest.Refusal{Name: "moment is not a number", Method: "GET", Path: "/v1/events?created[gt]=today", Code: "parameter_invalid_integer", Param: "created[gt]"},
 		stripetest.Refusal{Name: "account with a parameter", Method: "GET", Path: "/v1/account?a=b", Code: "parameter_unknown", Param: "a"},
 	)
 }
@@ -129,8 +129,8 @@ func TestEventsAreFiltered(t *testing.T) {
 	w.Get("/v1/events/"+changed.At("id")).CheckValues(t, "retrieved", "type", "customer.updated", "object", "event")
 }
 
-// TestNestedListsComeInPages paginates the summaries of a meter, which are computed and not stored.
-func TestNestedListsComeInPages(t *testing.T) {
+// TestNestedListsArePaginated paginates the summaries of a meter, which are computed and not stored.
+func TestNestedListsArePaginated(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	meter := w.Post("/v1/billing/meters", "display_name=Calls&event_name=calls&default_aggregation[formula]=sum").At("id")

@@ -72,7 +72,7 @@ func (r receiver) next(t *testing.T) sent {
 	case s := <-r.sent:
 		return s
 	case <-time.After(time.Minute):
-		t.Fatal("no webhook comes")
+		t.Fatal("no webhook received")
 		return sent{}
 	}
 }
@@ -142,8 +142,8 @@ func TestAWebhookIsSignedAndRetried(t *testing.T) {
 	w.Get("/v1/events/"+e.ID).CheckValues(t, "once it is taken", "pending_webhooks", "0")
 }
 
-// TestAnEventIsGivenUp fails all attempts until Stripe would stop, after three days.
-func TestAnEventIsGivenUp(t *testing.T) {
+// TestEventIsAbandonedAfterRetries fails all attempts until Stripe would stop, after three days.
+func TestEventIsAbandonedAfterRetries(t *testing.T) {
 	t.Parallel()
 	w, r := receiving(t)
 	w.Customer()
@@ -171,7 +171,7 @@ func TestAnEventIsGivenUp(t *testing.T) {
 	if tried := w.Real.Now().Sub(begin); tried > 72*time.Hour || tried < 68*time.Hour || attempts < 25 {
 		t.Errorf("given up after %d attempts and %s", attempts, tried)
 	}
-	w.Get("/v1/events").CheckValues(t, "an event that nobody took", "data.0.pending_webhooks", "1")
+	w.Get("/v1/events").CheckValues(t, "an event without a receiver", "data.0.pending_webhooks", "1")
 }
 
 // TestOneObjectsEventsWaitForEachOther delays the first event. The next event about the same object
@@ -181,7 +181,7 @@ func TestOneObjectsEventsWaitForEachOther(t *testing.T) {
 	w, r := receiving(t)
 	customer := w.Customer()
 	if got := r.next(t); !strings.Contains(got.body, "customer.created") {
-		t.Fatalf("first comes %s", got.body)
+		t.Fatalf("first event = %s", got.body)
 	}
 	w.Post("/v1/customers/"+customer, "name=Grace")
 	w.Post("/v1/products", "name=Starter")
@@ -191,7 +191,7 @@ func TestOneObjectsEventsWaitForEachOther(t *testing.T) {
 	r.answers <- http.StatusOK
 	r.answers <- http.StatusOK
 	if got := r.next(t); !strings.Contains(got.body, "customer.updated") {
-		t.Errorf("then comes %s", got.body)
+		t.Errorf("next event = %s", got.body)
 	}
 	r.answers <- http.StatusOK
 	deliveries(t, w, "0 left, tried 0")
