@@ -129,6 +129,9 @@
 //   - ListPlatformWebhookEndpoints: List the webhook endpoints of the platform
 //   - ListRates: List exchange rates
 //   - ListRequestLogs: List API requests
+//   - ListSettings: List the settings of the service
+//   - PreviewBrandInvoice: Preview the brand on an invoice. The caller closes the body of the answer
+//   - PreviewBrandMail: Preview the brand in an email
 //   - RenamePlatformAPIKey: Rename a platform API key
 //   - ReplaceRates: Replace the exchange rates of a day
 //   - ReplayPlatformWebhookDeliveries: Replay failed deliveries to a webhook endpoint of the platform

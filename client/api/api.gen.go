@@ -428,6 +428,28 @@ const (
 	SeriesIntervalMonth SeriesInterval = "month"
 )
 
+// Defines values for SettingGroup.
+const (
+	SettingGroupBrand     SettingGroup = "brand"
+	SettingGroupDemo      SettingGroup = "demo"
+	SettingGroupHTTP      SettingGroup = "http"
+	SettingGroupInvoice   SettingGroup = "invoice"
+	SettingGroupLifetime  SettingGroup = "lifetime"
+	SettingGroupOutside   SettingGroup = "outside"
+	SettingGroupPayment   SettingGroup = "payment"
+	SettingGroupRetention SettingGroup = "retention"
+	SettingGroupStore     SettingGroup = "store"
+	SettingGroupUsage     SettingGroup = "usage"
+)
+
+// Defines values for SettingOrigin.
+const (
+	SettingOriginDefault     SettingOrigin = "default"
+	SettingOriginEnvironment SettingOrigin = "environment"
+	SettingOriginFile        SettingOrigin = "file"
+	SettingOriginFlag        SettingOrigin = "flag"
+)
+
 // Defines values for StatsFigure.
 const (
 	StatsFigureFailedPayments StatsFigure = "failed_payments"
@@ -2945,6 +2967,23 @@ type BillingPortal struct {
 // BillingPortalAnswer defines model for BillingPortalAnswer.
 type BillingPortalAnswer struct {
 	Data BillingPortal `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// BrandMail defines model for BrandMail.
+type BrandMail struct {
+	// HTML Body, as an HTML document with inline styles.
+	HTML string `json:"html"`
+
+	// Subject Subject.
+	Subject string `json:"subject"`
+}
+
+// BrandMailAnswer defines model for BrandMailAnswer.
+type BrandMailAnswer struct {
+	Data BrandMail `json:"data"`
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
@@ -5600,7 +5639,7 @@ type PlatformStats struct {
 	FailedPayments FailedPaymentFigures `json:"failed_payments"`
 	Health         Health               `json:"health"`
 
-	// Mrr Monthly recurring revenue, by currency, largest first. Includes currencies with revenue now or 30 days ago.
+	// Mrr Monthly recurring revenue, by currency, largest in the base currency first, then by amount in minor units. Includes currencies with revenue now or 30 days ago.
 	Mrr           []CurrencyRevenue   `json:"mrr"`
 	QuotaRefusals QuotaRefusalFigures `json:"quota_refusals"`
 	Subscriptions SubscriptionFigures `json:"subscriptions"`
@@ -6605,6 +6644,48 @@ type SeriesPoint struct {
 
 	// Value Usage in the period. 0 without events; for a last_value meter, the most recent value.
 	Value json.Number `json:"value"`
+}
+
+// SettingGroup Subject of a setting of the service.
+type SettingGroup string
+
+// SettingOrigin Where the value of a setting comes from.
+type SettingOrigin string
+
+// SettingSource defines model for SettingSource.
+type SettingSource struct {
+	// About Description in the language of the request.
+	About string `json:"about"`
+
+	// Default Default value, or its description in the language of the request. Null if the setting has none.
+	Default nullable.Nullable[string] `json:"default"`
+
+	// Flag Command-line flag of the setting. Null for a secret that only the environment or a file sets.
+	Flag nullable.Nullable[string] `json:"flag"`
+
+	// Group Subject of a setting of the service.
+	Group SettingGroup `json:"group"`
+
+	// IsSecret Whether the value is a secret, which is never returned.
+	IsSecret bool `json:"is_secret"`
+
+	// Source Where the value of a setting comes from.
+	Source SettingOrigin `json:"source"`
+
+	// Value Text of the setting. Null for the default and for a secret.
+	Value nullable.Nullable[string] `json:"value"`
+
+	// Variable Environment variable of the setting. Null if only a flag sets it.
+	Variable nullable.Nullable[string] `json:"variable"`
+}
+
+// SettingSourceList defines model for SettingSourceList.
+type SettingSourceList struct {
+	// Data The requested object or list of objects.
+	Data []SettingSource `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
 }
 
 // Settings defines model for Settings.
@@ -8216,6 +8297,12 @@ type ListActivityParams struct {
 	// Kind Return only entries of this kind. Default: all kinds.
 	Kind *TimelineKind `form:"kind,omitempty" json:"kind,omitempty"`
 
+	// From Start, inclusive. Default: the oldest entries.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To End, exclusive. Default: the newest entries.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
 	// PerPage Number of entries per page.
 	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
 
@@ -8909,6 +8996,12 @@ type ShowTenantTimelineParams struct {
 	// Kind Return only entries of this kind. Default: all kinds.
 	Kind *TimelineKind `form:"kind,omitempty" json:"kind,omitempty"`
 
+	// From Start, inclusive. Default: the oldest entries.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To End, exclusive. Default: the newest entries.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
 	// PerPage Number of entries per page.
 	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
 
@@ -9277,6 +9370,12 @@ type ListMembersParams struct {
 type ListTenantTimelineParams struct {
 	// Kind Return only entries of this kind. Default: all kinds.
 	Kind *TimelineKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// From Start, inclusive. Default: the oldest entries.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To End, exclusive. Default: the newest entries.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// PerPage Number of entries per page.
 	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
@@ -9759,6 +9858,12 @@ func (c *Client) ListActivity(ctx context.Context, params *ListActivityParams) (
 		if params.Kind != nil {
 			query.Set("kind", text(*params.Kind))
 		}
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
+		}
 		if params.PerPage != nil {
 			query.Set("per_page", text(*params.PerPage))
 		}
@@ -9932,6 +10037,19 @@ func (c *Client) ListAuditLog(ctx context.Context, params *ListAuditLogParams) (
 	}
 	r := call{method: http.MethodGet, path: "/api/v1/admin/audit-logs", query: query}
 	return decode[AuditEntryPage](c.send(ctx, r))
+}
+
+// PreviewBrandInvoice is GET /api/v1/admin/brand/invoice: Preview the brand on an invoice.
+// The caller closes the body of the answer.
+func (c *Client) PreviewBrandInvoice(ctx context.Context) (*http.Response, error) {
+	r := call{method: http.MethodGet, path: "/api/v1/admin/brand/invoice"}
+	return c.send(ctx, r)
+}
+
+// PreviewBrandMail is GET /api/v1/admin/brand/mail: Preview the brand in an email.
+func (c *Client) PreviewBrandMail(ctx context.Context) (*BrandMailAnswer, error) {
+	r := call{method: http.MethodGet, path: "/api/v1/admin/brand/mail"}
+	return decode[BrandMailAnswer](c.send(ctx, r))
 }
 
 // AdminListCreditNotes is GET /api/v1/admin/credit-notes: List credit notes of all tenants.
@@ -10603,6 +10721,12 @@ func (c *Client) AdminSearch(ctx context.Context, params *AdminSearchParams) (*A
 	return decode[AdminSearchResultsAnswer](c.send(ctx, r))
 }
 
+// ListSettings is GET /api/v1/admin/settings: List the settings of the service.
+func (c *Client) ListSettings(ctx context.Context) (*SettingSourceList, error) {
+	r := call{method: http.MethodGet, path: "/api/v1/admin/settings"}
+	return decode[SettingSourceList](c.send(ctx, r))
+}
+
 // ShowStats is GET /api/v1/admin/stats: Retrieve platform statistics.
 func (c *Client) ShowStats(ctx context.Context) (*PlatformStatsAnswer, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/admin/stats"}
@@ -11064,6 +11188,12 @@ func (c *Client) ShowTenantTimeline(ctx context.Context, tenant string, params *
 	if params != nil {
 		if params.Kind != nil {
 			query.Set("kind", text(*params.Kind))
+		}
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
 		}
 		if params.PerPage != nil {
 			query.Set("per_page", text(*params.PerPage))
@@ -12084,6 +12214,12 @@ func (c *Client) ListTenantTimeline(ctx context.Context, tenantID string, params
 	if params != nil {
 		if params.Kind != nil {
 			query.Set("kind", text(*params.Kind))
+		}
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
 		}
 		if params.PerPage != nil {
 			query.Set("per_page", text(*params.PerPage))

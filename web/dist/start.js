@@ -27,7 +27,7 @@ if (files) {
 
 // Every session has a CSRF cookie. The console takes the responses from window.early.
 const urls = ['/api/v1/settings', '/api/v1/currencies']
-if (document.cookie.includes('XSRF-TOKEN=')) urls.push('/api/v1/auth/me', '/api/v1/tenant')
+if (document.cookie.includes('XSRF-TOKEN=')) urls.push('/api/v1/auth/me', ...(/^\/platform(\/|$)/.test(at) ? [] : ['/api/v1/tenant']))
 const response = fetch(`api/v1/batch?${urls.map((url) => `url=${encodeURIComponent(url)}`).join('&')}`, { credentials: 'same-origin', headers: { 'Accept-Language': html.lang } })
 response.catch(() => {}) // the console tries again
 window.early = { urls, response }

@@ -7,8 +7,8 @@ import { Icon } from '../ui/Icon'
 import { Menu, MenuEntry, MenuLabel, MenuLine } from '../ui/Menu'
 import { Avatar } from '../ui/People'
 
-/** The user menu: profile, shortcuts, theme, language and sign out. */
-export function WhoMenu({ onKeys }: { onKeys: () => void }) {
+/** The user menu: profile, shortcuts (in a frame that has some), theme, language and sign out. */
+export function WhoMenu({ onKeys }: { onKeys?: () => void }) {
   const { t, i18n } = useLingui()
   const { user, currentTenant } = useMe()
   const signOut = useSignOut()
@@ -30,7 +30,7 @@ export function WhoMenu({ onKeys }: { onKeys: () => void }) {
       <MenuEntry icon="person" to="/profile"><Trans>Profile</Trans></MenuEntry>
       {user.is_platform_admin && currentTenant && <MenuEntry icon="building" to="/">{currentTenant.name}</MenuEntry>}
       {user.is_platform_admin && <MenuEntry icon="gauge" to="/platform"><Trans>Platform</Trans></MenuEntry>}
-      <MenuEntry icon="laptop" onClick={onKeys}><Trans>Keyboard shortcuts</Trans></MenuEntry>
+      {onKeys && <MenuEntry icon="laptop" onClick={onKeys}><Trans>Keyboard shortcuts</Trans></MenuEntry>}
       <MenuLine />
       <MenuLabel><Trans>Theme</Trans></MenuLabel>
       {themes.map(([value, label]) => (

@@ -1,1 +1,0 @@
-import{Ht as e,Mn as t,bn as n}from"./index-87keqGfy.js";import{t as r}from"./shared~index~Deliveries~Delivery~PaletteDialog~Components-Clc-QTLY.js";var i=t();function a(){let{id:t}=e(),{endpointId:a,deliveryId:o}=n({from:`/signed-in/tenant/developers/webhooks/$endpointId/$deliveryId`});return(0,i.jsx)(r,{scope:{tenantId:t},endpointId:a,id:o})}export{a as default};

@@ -1,1 +1,0 @@
-export{t as default}from"./floating-D10ZP8Rw.js";

@@ -1,1 +1,0 @@
-import{Mn as e,bn as t}from"./index-87keqGfy.js";import{t as n}from"./shared~WebhookEndpoint~WebhookEndpoint-BW92ftrw.js";var r=e();function i(){let{endpointId:e}=t({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(n,{scope:`platform`,id:e})}export{i as default};

@@ -1,1 +1,0 @@
-import{Ht as e,Mn as t,bn as n}from"./index-87keqGfy.js";import{t as r}from"./shared~WebhookEndpoint~WebhookEndpoint-BW92ftrw.js";var i=t();function a(){let{id:t}=e(),{endpointId:a}=n({strict:!1});return(0,i.jsx)(r,{scope:{tenantId:t},id:a})}export{a as default};
