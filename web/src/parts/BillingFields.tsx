@@ -40,25 +40,23 @@ function useCountries(): [code: string, name: string][] {
 export function BillingFields({ details, countryFirst = false }: { details: BillingDetails; countryFirst?: boolean }) {
   const { t } = useLingui()
   const countries = useCountries()
-  const place = (
-    <>
-      <SelectField name="country" label={t`Country`} autoComplete="country" defaultValue={details.country ?? ''}>
-        <option value="">{t`Choose`}</option>
-        {countries.map(([code, name]) => <option key={code} value={code}>{name}</option>)}
-      </SelectField>
-      <TextField name="vat_number" label={t`VAT number`} hint={t`optional`} defaultValue={details.vat_number ?? ''} />
-    </>
+  const country = (
+    <SelectField name="country" label={t`Country`} autoComplete="country" defaultValue={details.country ?? ''}>
+      <option value="">{t`Choose`}</option>
+      {countries.map(([code, name]) => <option key={code} value={code}>{name}</option>)}
+    </SelectField>
   )
   return (
     <>
-      {countryFirst && place}
+      {countryFirst && country}
       <TextField name="legal_name" label={t`Legal name`} autoComplete="organization" defaultValue={details.legal_name ?? ''} help={t`Printed on every invoice`} />
       <AreaField name="address" label={t`Address`} autoComplete="street-address" rows={2} defaultValue={details.address ?? ''} />
       <div className="two">
         <TextField name="postal_code" label={t`Postal code`} autoComplete="postal-code" defaultValue={details.postal_code ?? ''} />
         <TextField name="city" label={t`City`} autoComplete="address-level2" defaultValue={details.city ?? ''} />
       </div>
-      {!countryFirst && place}
+      {!countryFirst && country}
+      <TextField name="vat_number" label={t`VAT number`} hint={t`optional`} defaultValue={details.vat_number ?? ''} />
       <TextField name="billing_email" label={t`Billing email`} hint={t`optional`} type="email" autoComplete="email" defaultValue={details.billing_email ?? ''} help={t`If empty, invoices go to the owner.`} />
     </>
   )
