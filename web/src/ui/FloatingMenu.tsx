@@ -16,7 +16,7 @@ export default function FloatingMenu({ target, children }: { target: ReactElemen
   return (
     <Floating>
       <Mantine
-        opened={opened} onChange={setOpened} position="bottom-end" offset={6} transitionProps={{ duration: 120 }} width={232}
+        opened={opened} onChange={setOpened} position="bottom-end" offset={6} transitionProps={{ duration: 120 }} width={232} withInitialFocusPlaceholder={false}
         classNames={{ dropdown: 'menu', item: 'menu-item', itemSection: 'menu-icon', divider: 'menu-line', label: 'cap' }}
       >
         <Mantine.Target>{cloneElement(target, { ref: button })}</Mantine.Target>
