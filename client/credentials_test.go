@@ -142,8 +142,8 @@ func TestRefreshSurvivesItsCaller(t *testing.T) {
 	}
 }
 
-// If the refresh token has expired too, a client with a password logs in again; others get the
-// error.
+// If the refresh token has expired as well, a client with a password logs in again. A client
+// without a password gets the error.
 func TestLoginAfterRefresh(t *testing.T) {
 	t.Parallel()
 	s := &tokens{access: "a", refresh: "r"}

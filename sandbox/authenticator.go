@@ -14,7 +14,7 @@ import (
 //go:embed authenticator.html
 var authenticatorPage string
 
-// TOTPCode is the present code of an account's authenticator app.
+// TOTPCode is the current code of an account's authenticator app.
 type TOTPCode struct {
 	Email     string
 	Code      string

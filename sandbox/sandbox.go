@@ -1,7 +1,7 @@
 // Package sandbox replaces the outside world for tenantry dev. It has an adjustable clock, a
 // mailbox and a start page. The payment provider is in package stripe, the identity provider in
-// package idp. They all store their state in one SQLite file, separate from the service's database,
-// and survive a restart (rules: sandbox#purpose).
+// package idp. All of these store their state in one SQLite file, separate from the service's
+// database, and survive a restart (rules: sandbox#purpose).
 package sandbox
 
 import (
@@ -56,7 +56,7 @@ type Access struct {
 	Coming func(ctx context.Context, limit int) ([]theme.Upcoming, error)
 	// LastEvents returns the provider's latest events, newest first.
 	LastEvents func(ctx context.Context, limit int) ([]theme.Event, error)
-	// Codes returns the present codes of the accounts' authenticator apps, by email. It can be
+	// Codes returns the current codes of the accounts' authenticator apps, by email. It can be
 	// nil.
 	Codes func(ctx context.Context) ([]TOTPCode, error)
 	// BeforeMove is called before a request moves the clock by d. It can be nil.

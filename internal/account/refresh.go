@@ -10,10 +10,10 @@ import (
 //
 // Invariant: a refresh token works once. Refresh locks the user, so that only one concurrent use
 // succeeds, and a concurrent logout or reset also ends the new pair. Any other use finds the token
-// revoked, which means that it was stolen or sent twice. It revokes the whole family, including the
-// new pair. The revocation is committed although the request fails (rules: account#refresh-tokens).
-// The user's other logins and one-time codes remain valid: otherwise the holder of an old token
-// could lock the user out of delegated login.
+// revoked, which means that the token was stolen or sent twice. Refresh then revokes the whole
+// family, including the new pair. The revocation is committed although the request fails (rules:
+// account#refresh-tokens). The user's other logins and one-time codes remain valid: otherwise the
+// holder of an old token could lock the user out of delegated login.
 func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, error) {
 	var (
 		user    User

@@ -26,9 +26,9 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
-// links holds services that earlier services depend on. A pointer to one of its fields already
+// links holds services that are needed by services that are built before them. A pointer to a field
 // implements the methods of the embedded service, which newDomains sets later. The methods of links
-// implement interfaces that need two services.
+// implement interfaces that combine two services.
 type links struct {
 	accounts      struct{ *account.Service }
 	impersonation struct{ *impersonation.Service }

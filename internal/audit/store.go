@@ -115,7 +115,7 @@ func (s store) fetch(ctx context.Context, q page.Query, sel page.Select) ([]Audi
 	return entries, total, sqldb.Wrap(err, "list audit entries")
 }
 
-// addSubjects sets ActingAs of the entries, with the present names of the users. reasons are the
+// addSubjects sets ActingAs of the entries, with the current names of the users. reasons are the
 // reasons of the impersonations.
 func (s store) addSubjects(ctx context.Context, entries []AuditEntry, reasons []*string) error {
 	var ids []int64

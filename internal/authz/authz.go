@@ -25,7 +25,7 @@ const (
 	WebhooksManage = "webhooks.manage" // also a platform permission
 )
 
-// The permissions of platform admins, except those for the catalog (rules:
+// The permissions of platform admins, except the permissions for the catalog (rules:
 // http#permissions-of-administrators).
 const (
 	BillingCredit      = "billing.credit"

@@ -15,7 +15,7 @@ type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
 	Subscriptions subscriptionChecker
-	// Jobs gets a job after each change, which publishes the changed entitlements; nil for none.
+	// Jobs gets a job after each change, which publishes the changed entitlements. Can be nil.
 	Jobs  jobQueue
 	Audit Audit
 }

@@ -73,7 +73,7 @@ func (s *Service) reconcile(ctx context.Context, p *compare.Part, w *walk) (done
 
 // compareTenant compares the invoices of a tenant. If one comparison fails, the others still run.
 //
-// Invariant: an ID is deleted because the provider lacks the invoice only if the provider has
+// Invariant: if the provider does not have an invoice, its ID is deleted only if the provider has
 // another invoice of the tenant. IDs are unique across accounts, so the other invoice proves that
 // the configured key belongs to the right account.
 func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair bool) (found []compare.Difference, err error) {

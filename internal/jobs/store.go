@@ -91,7 +91,8 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM jobs twin
 			WHERE twin.kind = jobs.kind AND twin.unique_key = jobs.unique_key AND twin.lease_id IS NOT NULL)`
 	// isAbandoned also matches leases that end after $5, which is later than any correct clock can
-	// set. An instance with a wrong clock created them, and the job would be stuck until then.
+	// set. Such a lease was created by an instance with a wrong clock, and the job would be stuck
+	// until its end.
 	isAbandoned = `lease_id IS NOT NULL AND (leased_until < $1 OR leased_until > $5)`
 )
 

@@ -24,7 +24,7 @@ type Meta struct {
 }
 
 // Links are the absolute URLs of other pages of the list, including the other query parameters.
-// Prev is null on the first page, Next on the last.
+// Prev is null on the first page, and Next on the last page.
 type Links struct {
 	First string  `json:"first"`
 	Last  string  `json:"last"`

@@ -124,8 +124,8 @@ func (f Filter) checkText(text string) *fault.Field {
 	return nil
 }
 
-// parseDate parses a datetime or a date. A date is its first microsecond in UTC, or its last if end
-// is set. Years are limited to the range that both databases support.
+// parseDate parses a datetime or a date. A date stands for its first microsecond in UTC, or for its
+// last microsecond if end is set. Years are limited to the range that both databases support.
 func parseDate(text string, end bool) (time.Time, bool) {
 	at, err := clock.ParseRFC3339(text)
 	if err != nil {

@@ -30,7 +30,7 @@ type Change struct {
 	// ProrationDate is the time from which unused and new time are calculated. The same time in a
 	// preview and in the change gives the same amounts.
 	ProrationDate time.Time
-	// Unprorated makes the change without crediting or charging the rest of the present period. It
+	// Unprorated makes the change without crediting or charging the rest of the current period. It
 	// is billed from the next period.
 	Unprorated bool
 	// TrialEnd starts a trial with the change; zero starts none. The rest of the period is
@@ -44,7 +44,7 @@ type Change struct {
 	// ProductID.
 	UnpaidCredit        int64
 	Currency, ProductID string
-	PeriodEnd           time.Time // of the present period
+	PeriodEnd           time.Time // of the current period
 	// IsSent means that the invoice of the change is sent instead of being charged.
 	IsSent bool
 	// PromotionCodeID is the promotion code that replaces the discount; empty keeps it.
@@ -63,7 +63,7 @@ type PendingAmounts struct {
 	Currency       string // lower case
 }
 
-// newPrice returns the price to send, or nil to keep the present one.
+// newPrice returns the price to send, or nil to keep the current one.
 func (ch Change) newPrice() *string {
 	if ch.KeepsPrice {
 		return nil
@@ -208,7 +208,7 @@ type MeteredChange struct {
 }
 
 // ChangeMetered changes the metered items. From now on they bill usage that is reported for later
-// times. Usage that was already reported for the present period is not billed at all, so the caller
+// times. Usage that was already reported for the current period is not billed at all, so the caller
 // must not have reported any.
 func (c *Client) ChangeMetered(ctx context.Context, id string, changes []MeteredChange, key string) (Subscription, error) {
 	params := &stripe.SubscriptionUpdateParams{Params: idempotencyParams(key), Items: meteredParams(changes), ProrationBehavior: stripe.String(noProrations)}

@@ -31,8 +31,8 @@ type CheckoutParams struct {
 	InvoicesMonthly bool // invoice pending items monthly in longer periods
 	// Free requires a card only if something is due.
 	Free bool
-	// TrialWithoutCard requires no card for the trial. The subscription is canceled if there is
-	// still none when the trial ends.
+	// TrialWithoutCard does not require a card for the trial. If a card is still missing at the end of
+	// the trial, the subscription is canceled.
 	TrialWithoutCard bool
 	// PromotionCodeID is the promotion code whose discount the subscription gets, or "".
 	PromotionCodeID string
@@ -110,7 +110,7 @@ func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout
 }
 
 // findCheckout looks for an open checkout of the same purchase, which the metadata identifies. It
-// returns ErrNotDone if there is none among the customer's newest checkouts.
+// returns ErrNotDone if the customer's newest checkouts do not include it.
 func (c *Client) findCheckout(ctx context.Context, p CheckoutParams) (Checkout, error) {
 	open, err := call(ctx, c, "find checkout", func(ctx context.Context) ([]*stripe.CheckoutSession, error) {
 		list := c.api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{

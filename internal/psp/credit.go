@@ -99,7 +99,8 @@ func (c *Client) restoreCredit(ctx context.Context, invoiceID, key string) error
 	if err != nil {
 		return err
 	}
-	// A negative balance is credit. A draft has taken none yet, and a void invoice has returned it.
+	// A negative balance is credit. A draft has not used credit yet, and a void invoice has returned
+	// it.
 	taken := in.EndingBalance - in.StartingBalance
 	if taken == 0 || in.Customer == nil || in.Status == stripe.InvoiceStatusDraft || in.Status == stripe.InvoiceStatusVoid {
 		return nil

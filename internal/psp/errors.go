@@ -209,8 +209,9 @@ func isCurrencyUnsupported(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusBadRequest && strings.HasPrefix(e.Msg, "Invalid currency:")
 }
 
-// isWithoutPaymentMethod recognizes by the message that neither the customer nor the object has a payment
-// method. Some of these errors have the code of a missing object, others have no code.
+// isWithoutPaymentMethod recognizes by the message that neither the customer nor the object has a
+// payment method. Some of these errors have the code of a missing object, others do not have a
+// code.
 func isWithoutPaymentMethod(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusBadRequest &&
 		(strings.Contains(e.Msg, "no attached payment source") || strings.Contains(e.Msg, "no `default_payment_method` set"))

@@ -165,7 +165,8 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 	return invoices, nil
 }
 
-// loadAllLines reads the remaining lines of an invoice, which itself contains only the first ones.
+// loadAllLines reads the remaining lines of an invoice. The object of the invoice contains only the
+// first lines.
 func (c *Client) loadAllLines(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
 	invoice := newInvoice(in)
 	var err error

@@ -50,9 +50,9 @@ func (c *Client) MarkPaid(ctx context.Context, id, key string) error {
 	return err
 }
 
-// PayInvoice collects an open invoice now. It fails with ErrDeclined, also without a payment method, or
-// with ErrRefused if the invoice is not open. A refusal is not logged as a defect: of several concurrent payments, the
-// provider makes one and refuses the others.
+// PayInvoice collects an open invoice now. It fails with ErrDeclined, also without a payment
+// method, or with ErrRefused if the invoice is not open. A refusal is not logged as a defect: if
+// several payments are concurrent, the provider makes one and refuses the others.
 func (c *Client) PayInvoice(ctx context.Context, id, key string) error {
 	_, err := write(context.WithValue(ctx, refusable{}, true), c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: idempotencyParams(key)})

@@ -241,7 +241,8 @@ func (c *Client) Subscriptions(ctx context.Context, customerID, after string) it
 	})
 }
 
-// items returns all items of a subscription, which itself contains only the first ones.
+// items returns all items of a subscription. The object of the subscription contains only the first
+// items.
 func (c *Client) items(ctx context.Context, s *stripe.Subscription) ([]*stripe.SubscriptionItem, error) {
 	if s.Items == nil {
 		return nil, errUnreadable

@@ -109,7 +109,7 @@ func (op *operation) parseReads(texts []string) ([]*url.URL, error) {
 	return reads, nil
 }
 
-// read runs one read as a request of its own, and passes its cookies on.
+// read runs one read as a separate request, and passes on the cookies of its response.
 func (a *API) read(w http.ResponseWriter, r *http.Request, target *url.URL) batchRead {
 	part := r.Clone(r.Context())
 	part.Method, part.URL, part.RequestURI, part.Body = http.MethodGet, target, target.RequestURI(), http.NoBody

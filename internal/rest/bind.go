@@ -245,9 +245,9 @@ func (op *operation) completeFields(ctx context.Context, in any, err error) erro
 	return &all
 }
 
-// addChecks adds the fields that the checks of the route reject to broken, except fields that are
-// already broken, or above or below a broken one. Other errors of the checks are ignored, because
-// field errors come first (rules: http#order-of-refusals).
+// addChecks adds to broken the fields that the checks of the route reject. It skips fields that are
+// already broken, and fields that contain a broken field or belong to one. Other errors of the
+// checks are ignored, because field errors come first (rules: http#order-of-refusals).
 func (op *operation) addChecks(ctx context.Context, in any, broken *fault.Fields) error {
 	before := *broken
 	err := op.checks(context.WithValue(ctx, brokenKey{}, before), in)

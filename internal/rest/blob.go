@@ -28,9 +28,9 @@ import (
 type Blob struct {
 	ContentType string
 	Data        []byte
-	// Stream, if not nil, is sent instead of Data and then closed. Length is its length in bytes,
-	// or -1 if unknown. If reading fails halfway, the connection is closed, so that no client takes
-	// a partial file for a complete one.
+	// Stream, if not nil, is sent instead of Data and then closed. Length is its length in bytes, or
+	// -1 if unknown. If reading fails halfway, the connection is closed, so that clients do not accept
+	// a partial file as complete.
 	Stream io.ReadCloser
 	Length int64
 	// ETag is a strong entity tag without quotes, or "".
@@ -279,8 +279,8 @@ func ListPage[T any](p page.Page[T]) (*Listing[T], error) {
 // StreamList returns a response with a complete list, using only the memory of one part. It reads
 // the first part immediately, so that a read error is reported normally and a list of one part is
 // sent like other responses. Further parts are read when the client has received the previous ones,
-// as described for Pages. No database connection is held in between, however slow the client is. If
-// a later part cannot be read, the connection is closed, so that no client takes the list for
+// as described for Pages. No database connection is held in between, even for a slow client. If a
+// later part cannot be read, the connection is closed, so that clients do not accept the list as
 // complete.
 func StreamList[T any](ctx context.Context, next page.NextPart[T]) (*Listing[T], error) {
 	separator := `{"data":[`

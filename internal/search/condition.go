@@ -153,7 +153,7 @@ func beginsWith(term string, arg func(any) string) func(column string) string {
 	return func(column string) string { return column + " >= " + low + " AND " + column + " < " + high }
 }
 
-// byRarity sorts words by how few rows probably have them: those with digits first, then longer ones.
+// byRarity sorts words by estimated rarity: words with digits first, then longer words.
 func byRarity(terms []string) []string {
 	hasDigit := func(term string) bool { return strings.ContainsAny(term, "0123456789") }
 	slices.SortStableFunc(terms, func(a, b string) int {

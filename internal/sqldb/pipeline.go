@@ -27,12 +27,12 @@ func (c pipelineConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &pipelineConn{Conn: conn}, nil
 }
 
-// pipelineConn is a connection to PostgreSQL that queues statements until the next one whose result
-// is needed, and sends them in one round trip. It queues the BEGIN of a transaction, statements
-// marked by [WithDeferred], and the queries of [DB.QueryAll]. The server runs them in order, each
-// when the previous one has finished. At READ COMMITTED each statement takes a new snapshot when it
-// begins. A query that is sent together with the statement that locks its rows therefore sees the
-// commit of the last owner of the lock.
+// pipelineConn is a connection to PostgreSQL that queues statements whose results are not needed
+// yet. It sends them together with the next statement whose result is needed, in one round trip. It
+// queues the BEGIN of a transaction, statements marked by [WithDeferred], and the queries of
+// [DB.QueryAll]. The server runs them in order, each when the previous one has finished. At READ
+// COMMITTED each statement takes a new snapshot when it begins. A query that is sent together with
+// the statement that locks its rows therefore sees the commit of the last owner of the lock.
 //
 // If a statement fails, the server skips the rest of the batch, including COMMIT.
 //

@@ -47,7 +47,7 @@ const (
 type adoption struct {
 	Adoption
 	opened checkout     // the checkout that bought it, zero if there is none
-	other  Subscription // the tenant's present subscription, zero if there is none
+	other  Subscription // the tenant's current subscription, zero if there is none
 }
 
 // isBought reports whether the subscription was bought by a checkout of this service.
@@ -56,7 +56,7 @@ func (a adoption) isBought() bool { return a.opened.id != uuid.Nil }
 // adopt stores a new subscription, under the tenant's lock and according to its adoption.
 //
 // Invariants: a replacement is one step, so that the tenant is never without a subscription. The
-// old one ends here first. A job that is enqueued in the same step then ends the old one at the
+// old subscription ends here first. A job that is enqueued in the same step then ends it at the
 // provider. A subscription that is not over belongs to the tenant's only customer, which is stored
 // with the first subscription. A trial is recorded in the step that stores its subscription, and a
 // refused checkout stays refused.
@@ -200,7 +200,7 @@ func (s *Service) recordTrial(ctx context.Context, a adoption, next Subscription
 	return s.store.insertTrial(ctx, plan, next, ownerID)
 }
 
-// DecideAdoption decides on a new subscription. other is the tenant's present subscription, zero if
+// DecideAdoption decides on a new subscription. other is the tenant's current subscription, zero if
 // there is none.
 func (s *Service) DecideAdoption(ctx context.Context, next Subscription, remote psp.Subscription) (a Adoption, other Subscription, err error) {
 	found, err := s.decideAdoption(ctx, next, remote)

@@ -19,12 +19,12 @@ type changeParams struct {
 	planID uuid.UUID
 	// promotionCode is the code of a discount that the change redeems, or empty.
 	promotionCode string
-	quantity      int64 // seats; 0 keeps the present number, but bills at least the members
+	quantity      int64 // seats; 0 keeps the current number, but bills at least the members
 	// URLs that the checkout returns to. Required only when a free plan changes to a paid one.
 	successURL, cancelURL string
 	// atPeriodEnd makes the change at the end of the period.
 	atPeriodEnd bool
-	// isUnseen makes the change at the present price, whatever a preview has shown to the tenant.
+	// isUnseen makes the change at the current price, whatever a preview has shown to the tenant.
 	isUnseen bool
 	// forCustomer means that the platform acts for the customer, who is absent: a change that needs a
 	// payment method mails the link to the owner.
@@ -139,7 +139,7 @@ func (s *Service) checkChange(ctx context.Context, sub Subscription, p changePar
 			return instruction{}, nothingToDo, nil, err
 		}
 	}
-	if !m.isSeatsOnly() { // the present plan is never too small for more seats
+	if !m.isSeatsOnly() { // the current plan is never too small for more seats
 		if err := s.requireEligible(ctx, sub.TenantID, m.plan); err != nil {
 			return instruction{}, nothingToDo, nil, err
 		}
@@ -334,8 +334,8 @@ func (s *Service) selectMove(ctx context.Context, sub Subscription, p changePara
 }
 
 // isPaidFromFree reports whether the move is from a free plan to a paid one. Such a move requires a
-// checkout, because there may be no card to charge. A subscription paid by invoice needs no card. A plan that bills usage is not free, whatever
-// its base price is.
+// checkout, because there may be no card to charge. A subscription paid by invoice needs no card. A
+// plan that bills usage is not free, even if its base price is 0.
 func (m move) isPaidFromFree() (bool, error) {
 	if m.sub.Terms.IsSent() || m.sub.PriceCents > 0 || m.price.PriceCents == 0 && m.plan.PricingType != catalog.PricingUsage {
 		return false, nil
@@ -374,7 +374,7 @@ func (s *Service) selectPlan(ctx context.Context, sub Subscription, planID uuid.
 	return selection{plan: plan, price: price, quantity: quantity}, err
 }
 
-// selectSeats is like selectPlan, but changes the number of seats of the present plan. The
+// selectSeats is like selectPlan, but changes the number of seats of the current plan. The
 // subscription keeps its price and interval even if the plan has changed since or is no longer
 // sold.
 func (s *Service) selectSeats(ctx context.Context, sub Subscription, quantity int64) (selection, error) {

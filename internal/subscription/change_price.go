@@ -97,15 +97,15 @@ func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err 
 }
 
 // priceAsShown returns the change to make. requested is the number of seats that the caller
-// requested, or 0 to keep the present number.
+// requested, or 0 to keep the current number.
 //
 // Invariant: a change costs exactly what its last preview within previewLife showed to the same
 // user or API key, or it fails with preview_outdated and a new binding preview. To guarantee this,
 // the provider computes the cost again for the current subscription, from the time of the preview.
 // After that, nothing here changes the subscription: the operation begins only if no other state
 // was stored since the subscription was loaded, and no other operation begins before this one has
-// ended. The one case that this does not detect is a manual change at the provider between the two
-// calls. Usage is compared later, once recording has stopped: see requireShownUsage.
+// ended. Only a manual change at the provider between the two calls is not detected. Usage is
+// compared later, once recording has stopped: see requireShownUsage.
 func (s *Service) priceAsShown(ctx context.Context, m move, requested int64) (pricedChange, error) {
 	shown, err := s.store.lastPreview(ctx, m, requested, s.deps.Clock.Now())
 	if errors.Is(err, errNoPreview) {
@@ -195,8 +195,8 @@ func (s *Service) newChange(ctx context.Context, m move, from time.Time) (_ pric
 // are collected first if the change costs something or starts a period with another interval, and
 // also if an invoice is a draft that is about to be collected. If a change would result in a credit
 // for a period that is not paid, it is made without proration: the tenant receives nothing and owes
-// nothing for the rest of the period. Adding seats to the same plan gives up no time, so the new
-// seats are charged even while a debit for the others is in progress.
+// nothing for the rest of the period. If seats are added to the same plan, no paid time is lost, so
+// the new seats are charged even while a debit for the other seats is in progress.
 func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) (pricedChange, preview, error) {
 	sub := m.sub
 	p, err := s.previewCost(ctx, sub, change)

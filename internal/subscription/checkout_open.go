@@ -68,10 +68,10 @@ func tenantOfSession(session psp.Checkout) uuid.UUID {
 	return id
 }
 
-// ReadOpenCheckouts reads the tenant's open checkouts back from the provider, which detects a
-// payment before its notification arrives. Requests that show the tenant's subscription call it
-// first, so that a tenant that has paid is not shown as unpaid. If the provider does not answer,
-// they show the stored state.
+// ReadOpenCheckouts reads the tenant's open checkouts back from the provider, to detect a payment
+// before its notification arrives. Requests that show the tenant's subscription call it first, so
+// that a tenant that has paid is not shown as unpaid. If the provider does not answer, the stored
+// state is shown.
 //
 // Invariant: across all requests and instances, only one request at a time reads a checkout back,
 // and at most once per lookEvery.

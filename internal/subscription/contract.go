@@ -254,8 +254,9 @@ func (s *Service) beginContract(ctx context.Context, bought purchase, asked cont
 	return c, isFree, err
 }
 
-// contractHold is how long a contract holds the redemption of its discount. Then the subscription is
-// paid or has expired (after 23 hours), and the hold is settled even if the notification was lost.
+// contractHold is how long a contract holds the redemption of its discount. By then, the
+// subscription has been paid or has expired (after 23 hours), and the hold is settled even if the
+// notification was lost.
 const contractHold = 24 * time.Hour
 
 // requireOnly rejects a tenant that has a subscription other than the given one. Ended

@@ -78,8 +78,9 @@ func (s *Service) settleHolds(ctx context.Context, code string) error {
 	return nil
 }
 
-// settleContractHold ends the hold of a subscription that the platform has made, if its first payment
-// has arrived or it has expired. A request whose outcome is unknown keeps its hold.
+// settleContractHold ends the hold of a subscription that the platform has created, if the first
+// payment has arrived or the subscription has expired. A request with an unknown outcome keeps its
+// hold.
 func (s *Service) settleContractHold(ctx context.Context, c checkout) error {
 	id := c.session
 	if id == "" {
@@ -99,8 +100,8 @@ func (s *Service) settleContractHold(ctx context.Context, c checkout) error {
 	return s.ReadBack(ctx, id, nil)
 }
 
-// storeCheckout stores a checkout with the hold of its discount, in one transaction, and returns it.
-// If the checkout is stored already, it changes nothing.
+// storeCheckout stores a checkout with the hold of its discount, in one transaction, and returns
+// it. If the checkout is already stored, storeCheckout changes nothing.
 func (s *Service) storeCheckout(ctx context.Context, id uuid.UUID, bought purchase, now time.Time) (c checkout, _ error) {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if bought.discount != nil {

@@ -28,7 +28,7 @@ func (s Subscription) sameBilling(o Subscription) bool {
 // has not ended: the former terms of known, and the terms of known that next replaces or ends.
 //
 // Invariant: for every time in the last month at which the tenant had a running subscription, the
-// applicable terms are the first former terms that ended after it, or the present terms.
+// applicable terms are the first former terms that ended after it, or the current terms.
 func noteFormerTerms(known, next Subscription, now time.Time) (sqldb.JSON, error) {
 	begun := next.CurrentPeriodStart
 	replaced := begun.After(known.CurrentPeriodStart) && (begun.Before(known.CurrentPeriodEnd) || !known.sameBilling(next))

@@ -146,7 +146,7 @@ func (s *Service) sendMetered(ctx context.Context, op operation) error {
 	return nil
 }
 
-// keepMeteredItems keeps the present items for the current period after the provider failed to change
+// keepMeteredItems keeps the current items for the current period after the provider failed to change
 // them.
 func (s *Service) keepMeteredItems(ctx context.Context, tenantID uuid.UUID, cause error) error {
 	sub, err := s.loadPeriodic(ctx, tenantID)
@@ -161,7 +161,7 @@ func (s *Service) keepMeteredItems(ctx context.Context, tenantID uuid.UUID, caus
 	return s.lockAndDecideMetered(ctx, sub, true)
 }
 
-// lockAndDecideMetered stores that the present items bill the current period. isUnsure means that
+// lockAndDecideMetered stores that the current items bill the current period. isUnsure means that
 // the provider may have changed them.
 func (s *Service) lockAndDecideMetered(ctx context.Context, sub Subscription, isUnsure bool) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {

@@ -20,11 +20,12 @@ func (s *Service) mailStart(ctx context.Context, sub Subscription) error {
 	return s.mailNews(ctx, sub, letters.Subscription{}, s.deps.Letters.SubscriptionStarted)
 }
 
-// mailChange mails the tenant about the change from one stored state to the next: the first payment,
-// another plan, a cancellation, or an end for failed payments. remote is the provider's state.
+// mailChange mails the tenant about the change from one stored state to the next: the first
+// payment, another plan, a cancellation, or an end for failed payments. remote is the provider's
+// state.
 //
 // Invariant: it runs in the transaction that stores the state, and a state is stored once. So each
-// change is mailed once, however often it is read.
+// change is mailed once, even if it is read several times.
 func (s *Service) mailChange(ctx context.Context, before, after Subscription, remote psp.Subscription) error {
 	var n letters.Subscription
 	switch {

@@ -92,7 +92,7 @@ type instruction struct {
 	Terms           *Terms `json:"terms,omitempty"`
 	PaymentMethodID string `json:"payment_method_id,omitempty"`
 	// DiscountID is the discount that opDiscount and opChange redeem. PSPCodeID is the provider's
-	// promotion code. DropsDiscount removes the present discount.
+	// promotion code. DropsDiscount removes the current discount.
 	DiscountID    uuid.UUID `json:"discount_id,omitzero"`
 	PSPCodeID     string    `json:"psp_code_id,omitempty"`
 	DropsDiscount bool      `json:"drops_discount,omitempty"`

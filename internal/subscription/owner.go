@@ -72,13 +72,13 @@ func (s *Service) checkCurrency(ctx context.Context, tenantID uuid.UUID, remote 
 	return remote.Currency, err
 }
 
-// findPlan returns the plan that a subscription bills, which it finds by the price. If several
-// plans share the price, the metadata decides, then the stored plan. The metadata also decides for
-// a price of no plan, such as one created manually at the provider.
+// findPlan returns the plan of a subscription, which it finds by the price. If several plans share
+// the price, the metadata decides, or else the stored plan. The metadata also decides if the price
+// does not belong to a plan, for example because it was created manually at the provider.
 //
 // Invariant: linking a price to more plans does not move a subscription. As long as it pays the
-// stored price it keeps its plan, unless the metadata names another plan with that price. The price
-// of a pending change selects the plan of that change, which cannot carry metadata.
+// stored price it keeps its plan, unless the metadata names another plan with that price. A pending
+// change cannot carry metadata, so its price selects its plan.
 func (s *Service) findPlan(ctx context.Context, remote psp.Subscription, known Subscription) (uuid.UUID, error) {
 	plans, err := s.store.listPlansOfPrice(ctx, remote.PriceID)
 	if err != nil {

@@ -119,8 +119,9 @@ func (s *Service) readPaidTime(ctx context.Context, sub Subscription, remote psp
 	return p, nil
 }
 
-// periodValue returns the value of the rest of a period: of the price, or of the invoices if one has a
-// discount. The lines of invoices are net of discounts, and so are prorations.
+// periodValue returns the value of the rest of a period. It is computed from the price or, if an
+// invoice has a discount, from the invoices, because lines of invoices and prorations are net of
+// discounts.
 func periodValue(remote psp.Subscription, invoices []periodInvoice, at time.Time) *big.Rat {
 	billed, discounted := new(big.Rat), false
 	for _, in := range invoices {

@@ -134,7 +134,7 @@ func (s *Service) newOutdatedError(ctx context.Context, load loader, p changePar
 }
 
 // storedPreview returns the cost of making a change now, and stores it as the last preview.
-// requested is the number of seats that the caller requested, or 0 to keep the present number.
+// requested is the number of seats that the caller requested, or 0 to keep the current number.
 func (s *Service) storedPreview(ctx context.Context, m move, requested int64) (preview, error) {
 	from := prorationDate(m.sub, s.deps.Clock.Now())
 	change, p, err := s.price(ctx, m, from, true)

@@ -18,7 +18,7 @@ import (
 type loader func(ctx context.Context) (Subscription, error)
 
 // applyCode redeems a promotion code for a running subscription. It applies from the next invoice and
-// replaces the present code. It rejects a code that cannot be used (promotion_code_invalid).
+// replaces the current code. It rejects a code that cannot be used (promotion_code_invalid).
 //
 // Invariant: the operation holds the redemption before the provider is called, and the redemption is
 // counted in the transaction that stores the new state.

@@ -53,7 +53,7 @@ func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
 	return s.deps.Customers.Forget(ctx, tenantID, e.ObjectID)
 }
 
-// TakeOver stores the provider's present state of a subscription, which may be new here. The
+// TakeOver stores the provider's current state of a subscription, which may be new here. The
 // provider's account can contain subscriptions that belong to no tenant or that cannot be stored.
 // TakeOver only logs them, because a retry would not help.
 func (s *Service) TakeOver(ctx context.Context, pspID string) error {
@@ -70,7 +70,7 @@ func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 	return psp.MarkPermanent(err)
 }
 
-// ReadBack reads the provider's present state of a subscription and stores it
+// ReadBack reads the provider's current state of a subscription and stores it
 // (rules: subscription#read-back). It ignores the content of the notification, so that late,
 // repeated and reordered notifications all lead to the same state. If then is not nil, it runs in
 // the same transaction with the new state.

@@ -171,8 +171,8 @@ func (s *Service) checkCard(ctx context.Context, tenantID uuid.UUID, customerID 
 	})
 }
 
-// loadRenewing returns the tenant's running subscription, or nil without one, if its end is scheduled,
-// and if it is paid by invoice.
+// loadRenewing returns the tenant's running subscription if it renews and is charged automatically.
+// Otherwise it returns nil.
 func (s *Service) loadRenewing(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
 	sub, err := s.loadRunning(ctx, tenantID)
 	if errors.Is(err, ErrNotFound) || err == nil && (sub.IsEnding() || sub.Terms.IsSent()) {

@@ -26,9 +26,9 @@ func (s *Service) resume(ctx context.Context, load loader) (Subscription, error)
 	return s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendResume(ctx, op)))
 }
 
-// sendResume clears the scheduled end that is set, either the end of the period or a date, but
-// never both in one request. If the end was rescheduled the other way in the meantime, the response
-// shows it, and sendResume clears that one too.
+// sendResume clears the scheduled end, which is either the end of the period or a date. One request
+// cannot clear both. If the end was rescheduled in the other way in the meantime, the response
+// shows this, and sendResume clears the new end as well.
 func (s *Service) sendResume(ctx context.Context, op operation) error {
 	after, err := s.clearEnd(ctx, op, op.before.CancelAtPeriodEnd, op.key())
 	if err == nil && after.CancelAt != nil {

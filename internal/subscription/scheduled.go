@@ -307,8 +307,9 @@ func (s *Service) releaseSchedule(ctx context.Context, op operation) error {
 	return s.deps.Schedules.Release(ctx, op.before.PSPSubscriptionID, op.key()+"-release")
 }
 
-// restoreScheduled schedules the change again that a refused operation has released. If that fails,
-// JobSchedule does it later. It returns the error of the operation.
+// restoreScheduled is called after a rejected operation that had released a scheduled change. It
+// schedules this change again; if that fails, JobSchedule does it later. It returns the error of
+// the operation.
 func (s *Service) restoreScheduled(ctx context.Context, op operation, sent error) error {
 	if !isRefusal(sent) || op.before.Scheduled == nil {
 		return sent

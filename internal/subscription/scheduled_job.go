@@ -123,8 +123,9 @@ func (s *Service) HandleSchedule(ctx context.Context, job jobs.Job) error {
 	return psp.MarkPermanent(err)
 }
 
-// checkSchedule returns the instruction that the schedule of a subscription requires: to release it,
-// to drop a change for which the tenant uses too much, or to set the change again.
+// checkSchedule returns the instruction that the schedule of a subscription requires: to release
+// the schedule, to drop a change because the tenant's usage exceeds the new plan, or to update the
+// change.
 func (s *Service) checkSchedule(ctx context.Context, sub Subscription, refresh bool) (instruction, verdict, error) {
 	now, c := s.deps.Clock.Now(), sub.Scheduled
 	switch {

@@ -138,10 +138,10 @@ func (s *Service) deductDepartures(ctx context.Context, sub Subscription, depart
 	return s.store.deductDepartures(ctx, sub, departures)
 }
 
-// HandleSeats handles JobSeats. It sets the quantity that the team requires at that time, so it can
-// run late, repeatedly, or once for many changes. It is an operation, like a change of plan, so
-// that neither overwrites the other. Afterwards it limits the pending credit for seats to the part
-// that has been paid.
+// HandleSeats handles JobSeats. It sets the quantity that the team requires when the job runs, so
+// the job can run late, repeatedly, or once for many changes. The update is an operation, like a
+// change of plan, so that they do not overwrite each other. Afterwards HandleSeats limits the
+// pending credit for seats to the paid part.
 func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {

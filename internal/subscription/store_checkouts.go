@@ -120,8 +120,8 @@ func (s store) completeCheckout(ctx context.Context, tenantID uuid.UUID, session
 	return sqldb.Wrap(err, "complete checkout")
 }
 
-// expireCheckout records that the provider has expired a session. It returns the checkouts that this
-// ends: at most one.
+// expireCheckout records that the provider has expired a session. It returns the checkout of the
+// session as a list, which is empty if the checkout is unknown or already over.
 func (s store) expireCheckout(ctx context.Context, tenantID uuid.UUID, session string, now time.Time) ([]checkout, error) {
 	rows, err := s.q(ctx).ExpireCheckout(ctx, subscriptionsql.ExpireCheckoutParams{TenantID: tenantID, PSPSessionID: &session, ExpiredAt: &now})
 	ended := make([]checkout, len(rows))

@@ -23,7 +23,7 @@ func (s store) hadTrialAsOwner(ctx context.Context, userID int64, planID uuid.UU
 	return had, sqldb.Wrap(err, "find trial of owner")
 }
 
-// markCardAsked records that the tenant is asked for a payment method before the present end of its
+// markCardAsked records that the tenant is asked for a payment method before the current end of its
 // trial. It reports false if that was recorded before.
 func (s store) markCardAsked(ctx context.Context, sub Subscription) (bool, error) {
 	n, err := s.q(ctx).MarkCardAsked(ctx, subscriptionsql.MarkCardAskedParams{TenantID: sub.TenantID, ID: sub.ID})

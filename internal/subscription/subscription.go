@@ -102,8 +102,8 @@ type Subscription struct {
 	discountCents int64
 	// Departures counts the members who left and whose seats are still billed.
 	Departures int64
-	// former holds the encoded billing terms that ended within the last month, ordered by their
-	// end. It includes the terms of the tenant's earlier subscriptions.
+	// former holds the encoded billing terms that ended within the last month, ordered by their end,
+	// including the terms of the tenant's earlier subscriptions.
 	former sqldb.JSON
 	// metered holds the encoded metered items, nil if they were never read.
 	metered sqldb.JSON

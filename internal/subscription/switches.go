@@ -120,7 +120,7 @@ func (c *switchCount) meterOf(ctx context.Context, price string) (uuid.UUID, err
 }
 
 // nextSwitch returns when a subscription switches to a price: at the start of its next period, or
-// immediately if the present period is not decided yet. It returns zero if the subscription ends
+// immediately if the current period is not decided yet. It returns zero if the subscription ends
 // before the switch, or if the price cannot bill the subscription.
 func (c *switchCount) nextSwitch(ctx context.Context, sub Subscription, price string) (time.Time, error) {
 	if price != "" {

@@ -64,8 +64,8 @@ func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceI
 // also records the end of a pending change.
 //
 // Invariant: any transaction that stores a state, be it after the provider's response, a
-// notification or a reconciliation, also records the operation that caused it, exactly once. So no
-// change lacks its audit entry, even if the response is lost.
+// notification or a reconciliation, also records the operation that caused it, exactly once. So
+// each change has its audit entry, even if the response is lost.
 func (s *Service) recordEffect(ctx context.Context, before, after Subscription) error {
 	if err := s.enqueueReleasedItems(ctx, before, after); err != nil {
 		return err

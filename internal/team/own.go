@@ -62,7 +62,8 @@ func (s *Service) endMembership(ctx context.Context, tenantID uuid.UUID, m Membe
 	return s.deps.Billing.SeatFreed(ctx, tenantID)
 }
 
-// membership returns the caller's membership. If it has ended since, it returns 403.
+// membership returns the caller's membership. If the membership has ended in the meantime, it
+// returns an error (403).
 func (s *Service) membership(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID) (Member, error) {
 	m, err := s.store.member(ctx, tenantID, caller.UserID)
 	if errors.Is(err, ErrNotMember) {
@@ -71,8 +72,9 @@ func (s *Service) membership(ctx context.Context, caller *authz.Caller, tenantID
 	return m, err
 }
 
-// Transfer makes another member the owner and the present owner an admin. It rejects a caller who
-// is not the owner (403). A user who is not another member is a validation error on user_id.
+// Transfer makes another member the owner, and makes the previous owner an admin. It rejects a
+// caller who is not the owner (403). If the given user is the owner or not a member, it returns a
+// validation error on user_id.
 //
 // Invariant: the tenant has exactly one owner. Both roles change in one transaction under the
 // tenant's lock, which every change of a membership takes. The caller's role and the other

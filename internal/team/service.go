@@ -129,7 +129,7 @@ func (s *Service) record(ctx context.Context, tenantID uuid.UUID, action, resour
 }
 
 // PublishMemberEvent adds an event about a member to the outbox, in the transaction of ctx. The
-// event contains the member's present state, so call it before a member is removed.
+// event contains the member's current state, so call it before a member is removed.
 func (s *Service) PublishMemberEvent(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error {
 	return hook.Publish(ctx, s.deps.Events, t, tenantID, func(ctx context.Context) (any, error) {
 		m, err := s.store.member(ctx, tenantID, userID)

@@ -42,7 +42,7 @@ type RoleName struct {
 	Name string `json:"name"`
 }
 
-// spanish is the locale with its own collation of names. The other locales share one.
+// spanish is the locale with its own collation of names. The other locales share a collation.
 const spanish = "es"
 
 // nameKey returns the key by which lists in a locale sort a name.

@@ -145,10 +145,10 @@ func (s *Service) close(ctx context.Context, t Tenant) error {
 	return s.record(ctx, actionDeleted, t.ID, map[string]any{"name": t.Name, "slug": t.Slug}, nil)
 }
 
-// Restore restores a deleted tenant, without the members who have joined another one since. If the
-// owner is among those, the longest-serving admin becomes the owner, or else the longest-serving
-// member. It returns ErrNotFound if the tenant's data was purged, and errNotDeleted (409) if the
-// tenant is not deleted.
+// Restore restores a deleted tenant, without the members who have joined another tenant in the
+// meantime. If the owner has joined another tenant, the longest-serving admin becomes the owner, or
+// else the longest-serving member. It returns ErrNotFound if the tenant's data was purged, and
+// errNotDeleted (409) if the tenant is not deleted.
 func (s *Service) Restore(ctx context.Context, id uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.Lock(ctx, id)

@@ -85,7 +85,7 @@ type AdminHTTP struct {
 	rates     exchangeRates
 }
 
-// exchangeRates are the present exchange rates to the base currency. Without a base currency, Factors
+// exchangeRates are the current exchange rates to the base currency. Without a base currency, Factors
 // returns nil, and the function of ToBase returns nil.
 type exchangeRates interface {
 	Factors(ctx context.Context) (map[string]string, error)

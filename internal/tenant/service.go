@@ -77,7 +77,7 @@ type Billing interface {
 
 // Team publishes events about members.
 type Team interface {
-	// PublishMemberEvent adds an event with the present state of a member to the outbox.
+	// PublishMemberEvent adds an event with the current state of a member to the outbox.
 	PublishMemberEvent(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error
 }
 

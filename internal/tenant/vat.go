@@ -74,7 +74,7 @@ func (s *Service) CheckableVAT(t Tenant) (scheme vat.Scheme, number string) {
 	return vat.SchemeOf(text(t.Billing.Country)), number
 }
 
-// VATAnswered stores the registry's answer about a tenant's present VAT number. It reports whether
+// VATAnswered stores the registry's answer about a tenant's current VAT number. It reports whether
 // the answer changed anything. The caller must hold the tenant's lock.
 func (s *Service) VATAnswered(ctx context.Context, old Tenant, status string, name *string) (bool, error) {
 	t := old

@@ -61,9 +61,9 @@ func (s Status) threshold() int {
 // Invariant: each combination of tenant, meter, period, limit and threshold raises at most one
 // alert, so a changed limit can raise alerts again. The events of a stream are counted one at a
 // time under its lock, and each event is checked separately. Two events that reach 80 and 100
-// percent raise both alerts, whether they are in the same batch or not. A single event that jumps
-// from below 80 to 100 percent raises only the latter. Events recorded late for a past period raise
-// no alerts: only the period that contains now is checked.
+// percent raise both alerts, whether they are in the same batch or not. A single event that raises
+// usage from below 80 to 100 percent raises only the alert for 100 percent. Events recorded late
+// for a past period raise no alerts: only the period that contains now is checked.
 type alarm struct {
 	store  store
 	jobs   jobQueue

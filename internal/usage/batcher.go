@@ -66,8 +66,8 @@ type batcher[S, V any] struct {
 	stopped bool
 }
 
-// batchCall holds the submissions of one caller, who waits for the verdicts. They are decided in
-// order, and in one transaction unless it fails.
+// batchCall holds the submissions of one caller, which waits for the verdicts. The submissions are
+// decided in order, and in one transaction unless it fails.
 type batchCall[S, V any] struct {
 	submissions []S
 	ctx         context.Context //nolint:containedctx // the caller's, checked once more before storing

@@ -47,7 +47,7 @@ func TestBatchResponsesEqualSingleResponses(t *testing.T) {
 		}
 		for i, tt := range recordCases() {
 			if diff := cmp.Diff(want[i], got.Data[i]); diff != "" {
-				t.Errorf("%s (-alone +in a batch)\n%s", tt.name, diff)
+				t.Errorf("%s (-single +batch)\n%s", tt.name, diff)
 			}
 		}
 	})

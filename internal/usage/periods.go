@@ -65,7 +65,7 @@ type Billing struct {
 	// Current is the billing period that the provider last reported. It can be over before the next
 	// one is known, and during a trial its length differs from the interval.
 	Current Period
-	// Former holds superseded terms of the last month, ordered by their end.
+	// Former holds the terms that were replaced in the last month, ordered by their end.
 	Former []FormerBilling
 }
 
@@ -140,7 +140,7 @@ func (b *Billing) period(at time.Time) Period {
 }
 
 // window returns the window that contains at. Windows follow each other from the anchor in both
-// directions. Each is as long as the billing interval, or one month if the interval is longer.
+// directions. A window is as long as the billing interval, or one month if the interval is longer.
 func (b *Billing) window(at time.Time) Period {
 	anchor := b.Anchor.UTC()
 	if days := b.days(); days > 0 && !b.spansWindows() {

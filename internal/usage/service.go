@@ -35,8 +35,8 @@ type Deps struct {
 	Audit   auditLog    // records the changes of caps and grants
 	// LockTenant locks a tenant that is not deleted until the transaction ends, or returns 404.
 	LockTenant func(ctx context.Context, tenantID uuid.UUID) error
-	// DailyCap limits the events per day of a tenant that never had a plan; 0 means unlimited.
-	// HadPlan reports whether a tenant ever had a plan. It is required with a cap.
+	// DailyCap limits the events per day of a tenant that never had a plan; 0 means unlimited. HadPlan
+	// reports whether a tenant ever had a plan; it is required if DailyCap is not 0.
 	DailyCap int64
 	HadPlan  func(ctx context.Context, tenantID uuid.UUID) (bool, error)
 	// Observe, if not nil, is called for each decided batch with the numbers of events that were

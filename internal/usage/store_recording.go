@@ -234,7 +234,8 @@ func (s store) streamCondition(keys []StreamKey, before ...any) (condition strin
 const hoursAtOnce = 500
 
 // AddHours adds to the hours of streams, which must be locked. The hours must be distinct. The
-// latest value stays the latest; of two values with the same time, the one added later wins.
+// latest value of an hour is kept. If two values have the same time, the value that is added later
+// replaces the other.
 func (r Records) AddHours(ctx context.Context, hours []Hour) error {
 	for len(hours) > 0 {
 		n := min(len(hours), hoursAtOnce)

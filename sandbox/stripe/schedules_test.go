@@ -14,7 +14,7 @@ func (w *world) scheduled(sub *api.Subscription, p *api.Price) *api.Subscription
 	return must[*api.SubscriptionSchedule](w.t)(w.V1SubscriptionSchedules.Update(w.t.Context(), sched.ID, w.twoPhases(sched, p)))
 }
 
-// twoPhases returns the present phase of a schedule and one with another price.
+// twoPhases returns the current phase of a schedule and one with another price.
 func (w *world) twoPhases(sched *api.SubscriptionSchedule, p *api.Price) *api.SubscriptionScheduleUpdateParams {
 	now := sched.Phases[0]
 	first := &api.SubscriptionScheduleUpdatePhaseParams{StartDate: &now.StartDate, EndDate: &now.EndDate, ProrationBehavior: api.String("none")}
@@ -38,7 +38,7 @@ func (w *world) twoPhases(sched *api.SubscriptionSchedule, p *api.Price) *api.Su
 }
 
 // https://docs.stripe.com/billing/subscriptions/subscription-schedules: the next phase begins when
-// the present one ends, and updates the subscription. After the last phase the subscription is
+// the current one ends, and updates the subscription. After the last phase the subscription is
 // released and continues.
 func TestScheduleChangesThePrice(t *testing.T) {
 	t.Parallel()
@@ -187,7 +187,7 @@ func TestScheduleWithDiscount(t *testing.T) {
 	}
 }
 
-// https://docs.stripe.com/api/subscription_schedules/update, phases.trial_end: the present phase can
+// https://docs.stripe.com/api/subscription_schedules/update, phases.trial_end: the current phase can
 // move the end of a trial, and with it the start of the next phase.
 func TestScheduleMovesTheTrial(t *testing.T) {
 	t.Parallel()

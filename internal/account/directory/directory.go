@@ -32,7 +32,7 @@ type user struct {
 	role       string
 }
 
-// spanish is the locale with its own order of names. The other locales share one.
+// spanish is the locale with its own order of names. The other locales share an order.
 const spanish = "es"
 
 // UserList returns the filters and the sort orders of the list for a locale.

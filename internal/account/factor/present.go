@@ -15,7 +15,7 @@ type PresentCode struct {
 	IsConfirmed bool      // the app is a factor of the user
 }
 
-// PresentCodes returns the present codes of the authenticator apps of all users, by email. Only the
+// PresentCodes returns the current codes of the authenticator apps of all users, by email. Only the
 // sandbox uses it: it replaces the users' devices.
 func (s *Service) PresentCodes(ctx context.Context) ([]PresentCode, error) {
 	rows, err := s.store.allTOTP(ctx)

@@ -31,8 +31,8 @@ func MatchLoopbackName(address, host string) string {
 	return u.String()
 }
 
-// Callbacks returns the redirect URIs of a provider. There is one, and on a developer's machine one
-// for each loopback name.
+// Callbacks returns the redirect URIs of a provider. It is a single URI, except on a developer's
+// machine, where each loopback name has a URI.
 func Callbacks(publicURL, provider string) []string {
 	own := publicURL + Path + provider + "/callback"
 	all := []string{own}

@@ -128,9 +128,9 @@ func (s *Service) Step(ctx context.Context, currency string) (int64, error) {
 	return units.Step(), err
 }
 
-// Hold holds a use of a discount for a checkout or an operation with the given ID, until it is
-// redeemed or released. Call it in the transaction that stores the holder, under the tenant's lock
-// and before the provider is called. A tenant holds at most one use of a discount, even with
+// Hold reserves a use of a discount for a checkout or an operation with the given ID, until the use
+// is redeemed or released. Call it in the transaction that stores the holder, under the tenant's
+// lock and before the provider is called. A tenant holds at most one use of a discount, even with
 // several checkouts, because only one checkout can become the tenant's subscription.
 //
 // Invariant: redemptions and holds of a discount never exceed its maximum. Both are counted under

@@ -17,8 +17,8 @@ import (
 )
 
 // Metadata is a free-form object as canonical JSON: keys are sorted, and numbers have neither
-// exponents nor redundant zeros. Equal objects therefore have equal texts, whatever their source.
-// "" means absent.
+// exponents nor redundant zeros. Equal objects therefore have equal texts, regardless of their
+// source. "" means absent.
 type Metadata string
 
 // maxMetadataDepth is the maximum nesting depth of metadata, as in the API. Both databases support

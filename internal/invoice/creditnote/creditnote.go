@@ -1,5 +1,5 @@
-// Package creditnote issues credit notes, which reduce or return the amount of an invoice, and refunds
-// (rules: invoices#credit-notes). The payment provider has each credit note too.
+// Package creditnote issues credit notes, which reduce or return the amount of an invoice, and
+// refunds (rules: invoices#credit-notes). Each credit note also exists at the payment provider.
 package creditnote
 
 import (

@@ -16,9 +16,9 @@ import (
 // Numbers is the format of the numbers that this service gives to credit notes.
 const Numbers invoice.NumberFormat = "CN-{year}-{number:6}"
 
-// adopt records the provider's credit notes of an invoice that are unknown or whose outcome was
-// unknown, and the voided ones. It then adds the recorded ones to the state. The caller must hold the
-// tenant's lock in a transaction.
+// adopt records the provider's credit notes of an invoice that are unknown here, whose outcome was
+// unknown, or that were voided. It then adds the recorded credit notes to the state. The caller
+// must hold the tenant's lock in a transaction.
 func (s *Service) adopt(ctx context.Context, st *state, remote []provider.Note) error {
 	known, err := s.store.ofInvoice(ctx, st.Invoice.TenantID, st.Invoice.ID)
 	if err != nil {

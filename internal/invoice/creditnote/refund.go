@@ -60,11 +60,12 @@ func (s *Service) ChargeEvent(ctx context.Context, e psp.Event) error {
 	return nil
 }
 
-// followRefunds stores the refunds of a provider's invoice and the statuses of the credit notes that
-// they belong to.
+// followRefunds stores the refunds of a provider's invoice and the statuses of the credit notes
+// that they belong to.
 //
-// Invariant: refunds are read back whatever the notification says, and their statuses only move from
-// pending to succeeded to failed. So repeated and reordered notifications change nothing.
+// Invariant: refunds are read back regardless of the content of the notification, and their
+// statuses change only from pending to succeeded to failed. So repeated and reordered notifications
+// change nothing.
 func (s *Service) followRefunds(ctx context.Context, pspID string) error {
 	payments, err := s.deps.Notes.Payments(ctx, pspID)
 	if err != nil {

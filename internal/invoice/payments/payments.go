@@ -73,9 +73,9 @@ func (b *Book) LoadState(ctx context.Context, in psp.Invoice) (State, error) {
 // lock in a transaction.
 //
 // Invariant: a history entry has the same key each time the invoice is read. It is therefore stored
-// once, however often and in whatever order states arrive.
+// once, regardless of the number and order of the states.
 //
-// It reports whether the state was stored: a state that is older than the stored one is not.
+// It reports whether the state was stored. A state that is older than the stored one is not stored.
 func (b *Book) StoreState(ctx context.Context, tenantID, id uuid.UUID, issued time.Time, s State) (isCurrent bool, err error) {
 	taken, err := b.store.noteState(ctx, tenantID, issued, b.failedAt(s), s)
 	if err != nil || !taken || s.Invoice.Status == draft {
@@ -169,11 +169,11 @@ func timeOr(at *time.Time, otherwise time.Time) time.Time {
 	return *at
 }
 
-// StoreRefunds stores the refunds of a tenant's invoice, oldest first. It reports whether one of them is
-// new and has not failed. The caller must hold the tenant's lock in a transaction.
+// StoreRefunds stores the refunds of a tenant's invoice, oldest first. It reports whether one of
+// them is new and has not failed. The caller must hold the tenant's lock in a transaction.
 //
-// Invariant: a refund counts once and, once it has failed, never again, however often and in whatever
-// order its states arrive.
+// Invariant: a refund counts once. After it has failed, it never counts again, regardless of the
+// number and order of its states.
 func (b *Book) StoreRefunds(ctx context.Context, tenantID, id uuid.UUID, refunds []creditnote.Refund) (isNew bool, _ error) {
 	for _, r := range refunds {
 		e := entry{key: r.ID, kind: EventRefunded, currency: r.Currency, amount: r.Amount, at: r.At}

@@ -33,8 +33,8 @@ const (
 	zeroJoiner = 0x200D
 )
 
-// shapeArabic replaces Arabic letters with their contextual forms. It drops diacritics, which names
-// are written without.
+// shapeArabic replaces Arabic letters with their contextual forms. It drops diacritics, because
+// names are written without them.
 func shapeArabic(text []rune) []rune {
 	var in []rune
 	for _, r := range text {

@@ -38,8 +38,8 @@ func (d *document) layOutRuns(line string) []run {
 }
 
 // reorderVowelSigns moves the Devanagari vowel sign i before its consonant: it follows the
-// consonant in Unicode and precedes it in print. Conjuncts are not formed. A virama stays visible,
-// which is plain but correct.
+// consonant in Unicode and precedes it in print. Conjuncts are not formed: a virama stays visible,
+// which is less common but correct.
 func reorderVowelSigns(text []rune) []rune {
 	const signI, nukta = '\u093f', '\u093c'
 	for i, r := range text {

@@ -70,10 +70,10 @@ func (l *Letters) subscription(ctx context.Context, key, locale, to string, s Su
 type OwnershipTransferred struct {
 	Name          string // of the recipient
 	Tenant        string // name
-	Owner, Former string // names of the present and the previous owner
+	Owner, Former string // names of the new and the previous owner
 }
 
-// OwnershipTransferred notifies the present or the previous owner that an organization has a new
+// OwnershipTransferred notifies the new or the previous owner that an organization has a new
 // owner.
 func (l *Letters) OwnershipTransferred(ctx context.Context, locale, to string, o OwnershipTransferred) error {
 	in := l.locale(locale)

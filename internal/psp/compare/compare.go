@@ -27,8 +27,9 @@ const (
 	maxFailures = 10
 )
 
-// Comparison compares all stored objects of one kind with the provider. W is its position, which
-// each job passes on to the next one. The zero value is the beginning (rules: psp#differences).
+// Comparison compares all stored objects of one kind with the provider (rules: psp#differences). W
+// is the position of the comparison, which each job passes on to the next job. The zero value is
+// the beginning.
 type Comparison[W any] struct {
 	Kind  string // the kind of its jobs, such as "invoice.reconcile"
 	Jobs  *jobs.Queue

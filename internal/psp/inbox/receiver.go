@@ -99,7 +99,7 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 // prefix are unknown (see typesBelow), because CatchUp would not find their events.
 //
 // If several events about one object are pending, the handler of a type receives each event of that
-// type. The handler of a prefix only reads the present state of the object, so it receives only the
+// type. The handler of a prefix only reads the current state of the object, so it receives only the
 // last event, and many concurrent notifications cost one call to the provider.
 func (r *Receiver) HandleKind(kind string, handle Handler) {
 	if strings.HasSuffix(kind, ".") && typesBelow[kind] == nil {

@@ -17,16 +17,16 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/contracts"
 )
 
-// ErrPeriodEnded means that the present period has ended since the change was decided. It is also a
+// ErrPeriodEnded means that the current period has ended since the change was decided. It is also a
 // psp.ErrRefused.
 var ErrPeriodEnded = fmt.Errorf("%w: the period has ended", psp.ErrRefused)
 
 // Schedules sets and releases the schedules of subscriptions.
 type Schedules struct{ Client *psp.Client }
 
-// Next describes a subscription from the end of its present period on.
+// Next describes a subscription from the end of its current period on.
 type Next struct {
-	// StartsAt is the end of the present period.
+	// StartsAt is the end of the current period.
 	StartsAt time.Time
 	PriceID  string
 	Price    *contracts.CustomPrice // instead of PriceID
@@ -40,17 +40,17 @@ type Next struct {
 	Metadata map[string]string
 	// Notes is the metadata of the schedule.
 	Notes map[string]string
-	// DropsDiscount ends the present discount with the period.
+	// DropsDiscount ends the current discount with the period.
 	DropsDiscount bool
-	// TrialEnd moves the end of the present trial; zero keeps it.
+	// TrialEnd moves the end of the current trial; zero keeps it.
 	TrialEnd time.Time
 }
 
-// Set schedules a change for the end of the present period, or replaces the scheduled one. It returns
-// ErrPeriodEnded if the period ends at another time.
+// Set schedules a change for the end of the current period, or replaces the scheduled one. It
+// returns ErrPeriodEnded if the period ends at another time.
 //
 // Invariant: both steps can be repeated. A schedule that was created but not updated has only the
-// present phase, changes nothing, and is used by the next attempt.
+// current phase and does not change the subscription. The next attempt uses it.
 func (s Schedules) Set(ctx context.Context, subscriptionID string, n Next, key string) error {
 	sub, err := s.read(ctx, subscriptionID)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s Schedules) Set(ctx context.Context, subscriptionID string, n Next, key s
 	if err != nil {
 		return err
 	}
-	// The present phase can differ in a retry, and a key stands for one request.
+	// The current phase can differ in a retry, and a key stands for one request.
 	text, err := json.Marshal(params)
 	if err != nil {
 		return fmt.Errorf("encode phases: %w", err)
@@ -130,8 +130,8 @@ func (s Schedules) create(ctx context.Context, subscriptionID, key string) (*str
 	})
 }
 
-// phases returns the two phases of a schedule: the present one, which does not change the
-// subscription, and the next one, which lasts one interval.
+// phases returns the two phases of a schedule. The current phase does not change the subscription;
+// the next phase lasts one interval.
 func (s Schedules) phases(ctx context.Context, sub *stripe.Subscription, managed *stripe.SubscriptionSchedule, n Next) (*stripe.SubscriptionScheduleUpdateParams, error) {
 	item, err := s.item(ctx, n)
 	if err != nil {
@@ -186,8 +186,8 @@ func (s Schedules) item(ctx context.Context, n Next) (*stripe.SubscriptionSchedu
 	return item, err
 }
 
-// presentPhase returns the present phase with the present items and discounts of the subscription,
-// which can have changed since the schedule was created.
+// presentPhase returns the current phase, with the current items and discounts of the subscription.
+// These can have changed since the schedule was created.
 func presentPhase(sub *stripe.Subscription, managed *stripe.SubscriptionSchedule) *stripe.SubscriptionScheduleUpdatePhaseParams {
 	phase := &stripe.SubscriptionScheduleUpdatePhaseParams{ProrationBehavior: stripe.String("none")}
 	for _, p := range managed.Phases {
@@ -218,7 +218,7 @@ func presentPhase(sub *stripe.Subscription, managed *stripe.SubscriptionSchedule
 	return phase
 }
 
-// defaults returns the present terms of payment, so that the next phase does not change them.
+// defaults returns the current terms of payment, so that the next phase does not change them.
 func defaults(sub *stripe.Subscription) *stripe.SubscriptionScheduleUpdateDefaultSettingsParams {
 	d := &stripe.SubscriptionScheduleUpdateDefaultSettingsParams{CollectionMethod: stripe.String(string(sub.CollectionMethod))}
 	if sub.DefaultPaymentMethod != nil {

@@ -193,7 +193,8 @@ func (s *Schema) indexOf(name []byte) int {
 }
 
 // present returns the effective value of a property, or nil. An empty string becomes null if the
-// property is nullable, and absent if it is required. Otherwise it is a normal value.
+// property is nullable, and absent if it is required. For other properties, an empty string is a
+// normal value.
 func (p *Property) present(value jsontext.Value) jsontext.Value {
 	switch {
 	case value == nil && p.Default != "":

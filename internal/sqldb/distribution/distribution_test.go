@@ -236,7 +236,7 @@ func TestStatementsNameTheTenant(t *testing.T) {
 	}
 	for name := range across {
 		if !found[name] {
-			t.Errorf("%s is about one tenant: take it off the list", name)
+			t.Errorf("%s reads one tenant: remove it from the list", name)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 // cohort is the customers whose first payment was in a month.
 type cohort struct {
 	customers int64
-	// counts and amounts are the customers with revenue, and their revenue, at the end of the month
-	// and of each later one.
+	// counts and amounts are the number of customers with revenue, and their revenue, at the end of
+	// the month and of each later month.
 	counts, amounts []int64
 }
 

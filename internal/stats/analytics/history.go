@@ -46,8 +46,8 @@ type Milestone struct {
 	isOther bool
 }
 
-// Moment is a point in time. It includes everything that happened before; Inclusive also includes
-// everything that happened then.
+// Moment is a point in time for which figures are computed. Earlier events count. Events at exactly
+// this time count only if Inclusive is set.
 type Moment struct {
 	At        time.Time
 	Inclusive bool

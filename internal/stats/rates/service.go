@@ -41,7 +41,7 @@ func IsActiveCurrency(ctx context.Context, db *sqldb.DB, code string) (bool, err
 func (s *Service) Table(ctx context.Context) (Table, error) { return s.store.table(ctx, s.deps.Base) }
 
 // Factors returns by currency the factor from minor units to minor units of the base
-// currency, as decimals, at the present rates. Currencies without any rate are absent. Without a base
+// currency, as decimals, at the current rates. Currencies without any rate are absent. Without a base
 // currency, it returns nil.
 func (s *Service) Factors(ctx context.Context) (map[string]string, error) {
 	t, err := s.Table(ctx)
@@ -57,7 +57,7 @@ func (s *Service) Factors(ctx context.Context) (map[string]string, error) {
 	return factors, nil
 }
 
-// ToBase returns a function that converts an amount to the base currency at the present rates. The
+// ToBase returns a function that converts an amount to the base currency at the current rates. The
 // function returns nil without a base currency, and for a currency without any rate.
 func (s *Service) ToBase(ctx context.Context) (func(money.Money) *money.Money, error) {
 	t, err := s.Table(ctx)

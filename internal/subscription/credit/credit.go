@@ -179,8 +179,8 @@ func checkZero(amount money.Money) error {
 	return nil
 }
 
-// Adjust gives credit to a tenant, or takes it back. It creates the provider's customer if it is
-// missing.
+// Adjust adds credit to a tenant's balance, or removes credit. It creates the provider's customer
+// if necessary.
 //
 // Invariant: a tenant has at most one pending entry. It is committed under the tenant's lock before
 // the provider is called, and names the provider's adjustment. So concurrent requests run one after

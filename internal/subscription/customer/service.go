@@ -235,7 +235,7 @@ func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	return psp.MarkPermanent(s.registerVAT(ctx, t))
 }
 
-// Send sends the present details of a tenant to the provider now.
+// Send sends the current details of a tenant to the provider now.
 func (s *Service) Send(ctx context.Context, t tenant.Tenant) error {
 	id, err := s.store.byTenant(ctx, t.ID)
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *Service) PublishChange(ctx context.Context, tenantID uuid.UUID) error {
 	})
 }
 
-// compare stores the digest of the present entitlements of a tenant, and reports whether they differ
+// compare stores the digest of the current entitlements of a tenant, and reports whether they differ
 // from the ones stored before. It runs in a transaction.
 func (r Register) compare(ctx context.Context, tenantID uuid.UUID) (rows []Entitlement, changed bool, err error) {
 	previous, err := r.store.lockDigest(ctx, tenantID)

@@ -80,7 +80,7 @@ type Deps struct {
 	Prices      Prices      // used by Offers only
 	Events      hook.Outbox // nil disables events
 	Audit       Audit
-	// Grants are the units that were granted besides the limits; nil for none.
+	// Grants are the units that were granted in addition to the limits; can be nil.
 	Grants Grants
 }
 

@@ -16,7 +16,8 @@ import (
 // TypeNone is the type of an override that takes a feature away.
 const TypeNone catalog.EntitlementType = "none"
 
-// Override replaces the plan's entitlement of a feature for one tenant, whatever its subscription.
+// Override replaces the plan's entitlement of a feature for one tenant, regardless of its
+// subscription.
 type Override struct {
 	FeatureCode string
 	Type        catalog.EntitlementType
@@ -79,7 +80,7 @@ func (s *Service) DeleteOverride(ctx context.Context, tenantID uuid.UUID, code s
 	})
 }
 
-// changeOverride runs f with the present override of a feature, nil for none, in a transaction that
+// changeOverride runs f with the current override of a feature, nil for none, in a transaction that
 // holds the tenant's lock, and publishes the changed entitlements.
 func (s *Service) changeOverride(
 	ctx context.Context, tenantID uuid.UUID, code string, f func(ctx context.Context, feature uuid.UUID, old *Override) error,
@@ -127,8 +128,8 @@ func (s *Service) recordOverride(ctx context.Context, tenantID uuid.UUID, action
 // maximum number of grace periods that it ends.
 const expiredPerRun = 500
 
-// Expire deletes the overrides that have expired, and publishes the entitlements that changed with
-// them and with the ends of grace periods. It is a periodic job.
+// Expire deletes expired overrides. It publishes the entitlements that changed because of these, or
+// because a grace period ended. It is a periodic job.
 func (s *Service) Expire(ctx context.Context) error {
 	return errors.Join(s.expireOverrides(ctx), s.endGracePeriods(ctx))
 }

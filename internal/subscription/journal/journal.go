@@ -250,7 +250,7 @@ func (s subscription) began(at time.Time) time.Time {
 	return began
 }
 
-// count adds the entries of a state that counts since a time: its present amount, and the amount
+// count adds the entries of a state that counts since a time: its current amount, and the amount
 // after its discount.
 func (s subscription) count(c *change, before level, at time.Time) {
 	l := level{true, s.amount(true), s.planID}

@@ -39,10 +39,10 @@ func Note(ctx context.Context, db *sqldb.DB, tenantID, id uuid.UUID, at time.Tim
 	})
 }
 
-// Pay records that an invoice above 0 of one of the provider's subscriptions was paid, and the plans
-// that it bills. Without a plan, the subscription's present plan counts. Only the first payment of a
-// subscription for a plan is kept, in whatever order payments are stored. It ignores an unknown
-// subscription. Call it under the tenant's lock.
+// Pay records that an invoice above 0 of one of the provider's subscriptions was paid, and the
+// plans that it bills. Without a plan, the subscription's current plan counts. Only the first
+// payment of a subscription for a plan is kept, regardless of the order in which payments are
+// stored. Pay ignores an unknown subscription. Call it under the tenant's lock.
 func Pay(ctx context.Context, db *sqldb.DB, tenantID uuid.UUID, pspSubscriptionID string, plans []uuid.UUID, at time.Time) error {
 	st := store{db}
 	s, err := st.byPSPID(ctx, tenantID, pspSubscriptionID)
@@ -219,9 +219,8 @@ type Movement struct {
 	Entries  int64
 }
 
-// Movements lists the totals for the days from one to another, both inclusive, in no particular
-// order, without changes that are still to come. All earlier days are combined into the day before
-// from.
+// Movements lists the totals of the days from one day to another, both inclusive, in no particular
+// order and without future changes. All earlier days are combined into the day before from.
 func (j *Journal) Movements(ctx context.Context, from, to int64) ([]Movement, error) {
 	return j.store.movements(ctx, from, to, j.clock.Now())
 }

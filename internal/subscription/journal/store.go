@@ -87,8 +87,9 @@ func (s store) markNoted(ctx context.Context, sub subscription, n noted) error {
 	return sqldb.Wrap(s.q(ctx).MarkNoted(ctx, p), "mark subscription as journaled")
 }
 
-// customerOf returns the number of a tenant in the histories, which is random and new with its
-// first history. The histories of a tenant are inserted one after another, under its lock.
+// customerOf returns the random number of a tenant in the histories. The tenant's first history
+// gets a new number. The histories of a tenant are inserted one after another, under the tenant's
+// lock.
 func (s store) customerOf(ctx context.Context, tenantID uuid.UUID) (int64, error) {
 	number, err := s.q(ctx).CustomerOf(ctx, tenantID)
 	if errors.Is(err, sqldb.ErrNoRows) {

@@ -68,8 +68,8 @@ type part struct {
 	*Service
 	*compare.Part
 	*progress
-	// seen is used in a dry run, which writes nothing. It holds the IDs of the provider's list that
-	// are stored here.
+	// seen holds the IDs of the provider's list that are stored here. It is used in a dry run, which
+	// does not write to the database.
 	seen map[string]bool
 }
 

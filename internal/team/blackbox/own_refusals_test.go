@@ -75,7 +75,7 @@ func TestTransferPermissions(t *testing.T) {
 	})
 }
 
-// The owner can transfer it only to a present member, and only with the password.
+// The owner can transfer it only to a current member, and only with the password.
 func TestInvalidTransferTargets(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -18,7 +18,7 @@ import (
 const lookupTimeout = 10 * time.Second
 
 // isPublished reports whether the record of a domain exists. It returns an error if the name
-// servers do not answer, which says nothing about the record.
+// servers do not answer, because the record may still exist.
 func (s *Service) isPublished(ctx context.Context, d Domain) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()

@@ -23,8 +23,8 @@ import (
 type Provider interface {
 	GetPrice(ctx context.Context, id string) (psp.Price, error)
 	GetMeter(ctx context.Context, id string) (psp.Meter, error)
-	// ReportUsage reports one figure. The provider counts it once, however often it is reported
-	// within psp.IdentifierLife.
+	// ReportUsage reports one figure. The provider counts it once, even if it is reported several
+	// times within psp.IdentifierLife.
 	ReportUsage(ctx context.Context, u psp.UsageReport) error
 	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
 }

@@ -53,9 +53,9 @@ const (
 // instance can run it at a time.
 //
 // Each figure is reported under the ID of its event, and the provider counts an ID only once per
-// day. Progress is stored before and after each chunk. A failure or a crash therefore repeats only
-// one chunk, and only while the provider still recognizes the IDs: usage is neither lost nor
-// counted twice.
+// day. Progress is stored before and after each chunk. After a failure or a crash, therefore, only
+// one chunk is repeated, and only while the provider still recognizes the IDs: usage is neither
+// lost nor counted twice.
 //
 // Figures of a tenant without a customer at the provider, or of a meter without a linked price in
 // the tenant's currency, are free and dropped. Figures are rejected if the provider will never

@@ -146,8 +146,8 @@ func (s *Sums) addSome(ctx context.Context, k usage.StreamKey, until time.Time, 
 }
 
 // Recount compares the hours of a stream with its events, starting with the first hour whose events
-// are complete, and returns the hours that differ. With fix, which requires the lock of the stream,
-// it corrects them.
+// are complete, and returns the hours that differ. With fix, it corrects them; the caller must then
+// hold the lock of the stream.
 func (s *Sums) Recount(ctx context.Context, k usage.StreamKey, fix bool) (wrong []WrongHour, err error) {
 	state, err := s.store.state(ctx, k)
 	if err != nil {

@@ -51,7 +51,7 @@ func (f archiveFile) period() (usage.Period, error) {
 //
 // Invariant: an event is deleted only when a complete file that contains it is on disk under its
 // final name. The file itself determines which events are deleted. An interruption at any point
-// neither loses an event nor writes it twice: a file with its final name is complete, and its
+// neither loses an event nor writes an event twice: a file with its final name is complete, and its
 // events are deleted before the next file is begun. A file without its final name is written again.
 func (r *Pruner) archive(ctx context.Context, start time.Time, cutoff time.Time) error {
 	f := archiveFile{day: start.Format(time.DateOnly)}

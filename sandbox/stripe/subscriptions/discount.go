@@ -169,7 +169,7 @@ type deletedDiscount struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// billedOff is the discount that was taken off the present period of an item, for the whole period.
+// billedOff is the discount that was taken off the current period of an item, for the whole period.
 // Credit for unused time is based on the amount that was debited
 // (https://docs.stripe.com/billing/subscriptions/prorations#credit-prorations). It is stored under
 // the id of the item and is internal to the sandbox.
@@ -209,7 +209,7 @@ func readBilledOff(ctx context.Context, st *kernel.Step, id string) (int64, erro
 	return o.Off, nil
 }
 
-// periodOff returns the amount that the present discount takes off an item's whole period.
+// periodOff returns the amount that the current discount takes off an item's whole period.
 func (sub *Subscription) periodOff(item Item, at int64) int64 {
 	if !sub.off.AppliesAt(at) || item.Price.Metered() {
 		return 0

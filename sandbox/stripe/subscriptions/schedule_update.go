@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// updateSchedule handles POST /v1/subscription_schedules/{id}. The sandbox requires the present phase
-// first, and then one more. The present phase can only move the end of a trial and set the discount of
+// updateSchedule handles POST /v1/subscription_schedules/{id}. The sandbox requires the current phase
+// first, and then one more. The current phase can only move the end of a trial and set the discount of
 // the subscription.
 func updateSchedule(ctx context.Context, c *kernel.Call) (any, error) {
 	sched, err := schedules.Get(ctx, c.Q, c.ID, "id")
@@ -108,7 +108,7 @@ func (w *wantedPhase) readDuration(g *form.Params) {
 	}
 }
 
-// setPhases replaces the phases of an active schedule and updates its subscription to the present
+// setPhases replaces the phases of an active schedule and updates its subscription to the current
 // phase.
 func (sched *schedule) setPhases(ctx context.Context, st *kernel.Step, wanted []wantedPhase) error {
 	i := slices.IndexFunc(sched.Phases, func(p phase) bool { return p.StartDate == sched.CurrentPhase.StartDate })
@@ -150,7 +150,7 @@ func (sched *schedule) setPhases(ctx context.Context, st *kernel.Step, wanted []
 	return Save(ctx, st, before, sub)
 }
 
-// follow updates a subscription to the requested present phase of its schedule.
+// follow updates a subscription to the requested current phase of its schedule.
 func (sub *Subscription) follow(ctx context.Context, st *kernel.Step, w wantedPhase, current phase) error {
 	same := len(w.items) == len(sub.Items.Data)
 	for i := 0; same && i < len(w.items); i++ {

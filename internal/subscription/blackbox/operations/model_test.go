@@ -273,7 +273,7 @@ func (l *life) unpaid(asked apptest.Reply) (made bool) {
 	return true
 }
 
-// mend pays the owed invoices, with another card if the present one is declined.
+// mend pays the owed invoices, with another card if the current one is declined.
 func (l *life) mend() {
 	if l.card == apptest.CardFailsAtRenewal {
 		l.ReplaceCard(apptest.CardPays)

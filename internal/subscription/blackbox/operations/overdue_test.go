@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A tenant that owes for its period can change its plan. It gets no credit for unpaid time, and no
-// access before it has paid.
+// A tenant with an unpaid invoice for the current period can change its plan. It gets neither
+// credit for unpaid time nor access before the payment.
 func TestChangeWhileOverdue(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -42,12 +42,12 @@ func TestSeatsAboveTheQuota(t *testing.T) {
 			}
 		}
 		s.Subscription(c.Owner).WantAt("data.quantity", 5.0).WantAt("data.plan.id", s.PlanID(c.Owner, "crew"))
-		// Without a quantity, a smaller plan gets as many of the present seats as it allows.
+		// Without a quantity, a smaller plan gets as many of the current seats as it allows.
 		s.ChangePlan(c.Owner, "small", nil).Want(200).WantAt("data.subscription.quantity", 2.0)
 	})
 }
 
-// The seats of the present plan can be changed immediately, at the price of the subscription.
+// The seats of the current plan can be changed immediately, at the price of the subscription.
 func TestSeatsOfThePresentPlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -111,7 +111,7 @@ func TestSeatsOfThePresentPlanWait(t *testing.T) {
 	})
 }
 
-// A preview shows the next regular bill after the change, not the one of the present period.
+// A preview shows the next regular bill after the change, not the one of the current period.
 func TestNextRegularBill(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

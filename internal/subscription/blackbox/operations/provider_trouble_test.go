@@ -22,7 +22,7 @@ var failing = apptest.Object{"api": apptest.Object{"fail_before": 0.1, "fail_aft
 type customer struct {
 	*apptest.Customer
 	chance *rand.Rand
-	// The number of actions by audit action, and the present state of the subscription.
+	// The number of actions by audit action, and the current state of the subscription.
 	done   map[string]int
 	plan   string
 	ending bool

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// unpaidState is a way in which the invoice of the present period is not paid, or only in part.
+// unpaidState is a way in which the invoice of the current period is not paid, or only in part.
 type unpaidState struct {
 	name string
 	// renewal means that the invoice is the invoice of a renewal, otherwise of the purchase.
