@@ -112,7 +112,7 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	case strings.HasSuffix(base.Path, "/api/v1"):
 		return nil, errors.New("tenantry: the base URL must not include /api/v1")
 	}
-	c := &Client{base: base, http: defaultHTTP(), credentials: nobody{}, userAgent: userAgent, attempts: defaultAttempts, pause: backOff}
+	c := &Client{base: base, http: defaultHTTP(), credentials: noCredentials{}, userAgent: userAgent, attempts: defaultAttempts, pause: backOff}
 	c.Client = &api.Client{Send: c.send}
 	c.issuer, c.keys, c.entitlements = base.String(), &keySet{}, newEntitlementCache()
 	for _, option := range options {

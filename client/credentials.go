@@ -19,10 +19,10 @@ type credentials interface {
 	renew(ctx context.Context, c *Client, refused string) (bool, error)
 }
 
-type nobody struct{}
+type noCredentials struct{}
 
-func (nobody) token(context.Context, *Client) (string, error)       { return "", nil }
-func (nobody) renew(context.Context, *Client, string) (bool, error) { return false, nil }
+func (noCredentials) token(context.Context, *Client) (string, error)       { return "", nil }
+func (noCredentials) renew(context.Context, *Client, string) (bool, error) { return false, nil }
 
 type apiKey string
 
@@ -149,7 +149,7 @@ func (l *login) replace(ctx context.Context, c *Client, refused string) error {
 		go func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewalTime)
 			defer cancel()
-			flight.err = l.next(ctx, c, refused)
+			flight.err = l.storeNext(ctx, c, refused)
 			l.mu.Lock()
 			l.flight = nil
 			l.mu.Unlock()
@@ -165,8 +165,8 @@ func (l *login) replace(ctx context.Context, c *Client, refused string) error {
 	}
 }
 
-// next stores the next tokens. Only one goroutine at a time runs it.
-func (l *login) next(ctx context.Context, c *Client, refused string) error {
+// storeNext stores the next tokens. Only one goroutine at a time runs it.
+func (l *login) storeNext(ctx context.Context, c *Client, refused string) error {
 	l.mu.Lock()
 	tokens, unsaved := l.tokens, l.unsaved
 	l.mu.Unlock()
@@ -203,7 +203,7 @@ func (l *login) next(ctx context.Context, c *Client, refused string) error {
 // ask requests a new pair with the refresh token. If that is missing or has expired, it logs in
 // with the password.
 func (l *login) ask(ctx context.Context, c *Client, refresh string) (Tokens, error) {
-	calls := &Client{base: c.base, http: c.http, credentials: nobody{}, userAgent: c.userAgent, locale: c.locale, attempts: c.attempts, pause: c.pause}
+	calls := &Client{base: c.base, http: c.http, credentials: noCredentials{}, userAgent: c.userAgent, locale: c.locale, attempts: c.attempts, pause: c.pause}
 	calls.Client = &api.Client{Send: calls.send}
 	if refresh != "" {
 		answer, err := calls.RefreshTokens(ctx, api.RefreshTokensRequest{RefreshToken: refresh})

@@ -92,7 +92,7 @@ type publicKey struct {
 // loadKeys requests the key set, without credentials and without retries. It ignores keys of other
 // kinds.
 func (c *Client) loadKeys(ctx context.Context) (map[string]*ecdsa.PublicKey, error) {
-	resp, err := c.once(ctx, api.Request{Method: http.MethodGet, Path: "/.well-known/jwks.json"}, "")
+	resp, err := c.sendOnce(ctx, api.Request{Method: http.MethodGet, Path: "/.well-known/jwks.json"}, "")
 	if err != nil {
 		return nil, err
 	}

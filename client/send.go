@@ -30,7 +30,7 @@ func (c *Client) send(ctx context.Context, r api.Request) (*http.Response, error
 		if err != nil {
 			return nil, err
 		}
-		resp, err := c.once(ctx, r, token)
+		resp, err := c.sendOnce(ctx, r, token)
 		if err == nil && resp.StatusCode < http.StatusMultipleChoices {
 			return resp, nil
 		}
@@ -55,8 +55,8 @@ func (c *Client) send(ctx context.Context, r api.Request) (*http.Response, error
 	}
 }
 
-// once sends a request once.
-func (c *Client) once(ctx context.Context, in api.Request, token string) (*http.Response, error) {
+// sendOnce sends a request once.
+func (c *Client) sendOnce(ctx context.Context, in api.Request, token string) (*http.Response, error) {
 	address := strings.TrimRight(c.base.String(), "/") + in.Path
 	if len(in.Query) > 0 {
 		address += "?" + in.Query.Encode()

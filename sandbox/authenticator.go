@@ -52,7 +52,7 @@ func (w *World) showAuthenticator(rw http.ResponseWriter, r *http.Request, page 
 			theme.Frame
 
 			Codes []TOTPCode
-		}{theme.Frame{Title: "Authenticator", Here: "Authenticator", Now: theme.At(now, now)}, codes})
+		}{theme.Frame{Title: "Authenticator", Here: "Authenticator", Now: theme.DescribeTime(now, now)}, codes})
 	default:
 		list := make([]jsonCode, len(codes))
 		for i, c := range codes {

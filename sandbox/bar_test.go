@@ -20,8 +20,8 @@ func TestBar(t *testing.T) {
 	t.Parallel()
 	w := world(t)
 	w.Show(Access{
-		Coming: func(context.Context, int) ([]theme.Upcoming, error) {
-			return []theme.Upcoming{{Kind: "subscription.period_ends", What: "Billing period ends", About: "Acme", Href: "/sandbox/dashboard/subscriptions/sub_1", At: start.Add(time.Hour)}}, nil
+		Coming: func(context.Context, int) ([]theme.ScheduledAction, error) {
+			return []theme.ScheduledAction{{Kind: "subscription.period_ends", What: "Billing period ends", About: "Acme", Href: "/sandbox/dashboard/subscriptions/sub_1", At: start.Add(time.Hour)}}, nil
 		},
 		LastEvents: func(context.Context, int) ([]theme.Event, error) {
 			return []theme.Event{{ID: "evt_1", Type: "invoice.paid", At: start, Waiting: 1}}, nil
@@ -50,7 +50,7 @@ func TestBar(t *testing.T) {
 	if diff := cmp.Diff(want, got.Data); diff != "" {
 		t.Error(diff)
 	}
-	w.Show(Access{Coming: func(context.Context, int) ([]theme.Upcoming, error) { return nil, io.ErrUnexpectedEOF }})
+	w.Show(Access{Coming: func(context.Context, int) ([]theme.ScheduledAction, error) { return nil, io.ErrUnexpectedEOF }})
 	if rec := request(w, "GET", "/sandbox/bar", ""); rec.Code != http.StatusInternalServerError {
 		t.Error(rec.Code)
 	}

@@ -97,38 +97,38 @@ func (c clockHandler) moveByForm(rw http.ResponseWriter, r *http.Request) {
 // shownComing is the maximum number of scheduled actions on the page.
 const shownComing = 12
 
-// coming is a scheduled action on the page.
-type coming struct {
-	theme.Upcoming
+// upcomingAction is a scheduled action on the page.
+type upcomingAction struct {
+	theme.ScheduledAction
 	When theme.Moment
 }
 
-// To returns the time of the action in the format of the form.
-func (c coming) To() string { return c.At.UTC().Format(time.RFC3339) }
+// FormValue returns the time of the action in the format of the form.
+func (c upcomingAction) FormValue() string { return c.At.UTC().Format(time.RFC3339) }
 
 // clockView is the data of the page's template.
 type clockView struct {
 	theme.Frame
 
 	Problem, Ahead string
-	Next, Renewal  *coming // the next action; the next end of a period, unless it is the same action
-	Coming         []coming
+	Next, Renewal  *upcomingAction // the next action; the next end of a period, unless it is the same action
+	Coming         []upcomingAction
 }
 
 func (c clockHandler) showPage(rw http.ResponseWriter, r *http.Request, status int, problem string) {
 	view := clockView{Problem: problem}
 	var err error
-	var next []theme.Upcoming
+	var next []theme.ScheduledAction
 	if c.access.Coming != nil {
 		next, err = c.access.Coming(r.Context(), 4*shownComing)
 	}
 	now := c.time.clock.Now()
-	view.Frame = theme.Frame{Title: "Clock", Here: "Clock", Now: theme.At(now, now), Alone: c.alone}
+	view.Frame = theme.Frame{Title: "Clock", Here: "Clock", Now: theme.DescribeTime(now, now), Alone: c.alone}
 	if ahead := c.time.clock.Offset(); ahead > 0 {
 		view.Ahead = describeDuration(ahead)
 	}
 	for _, one := range next {
-		shown := coming{one, theme.At(one.At, now)}
+		shown := upcomingAction{one, theme.DescribeTime(one.At, now)}
 		if one.Renews && view.Renewal == nil && len(view.Coming) > 0 {
 			view.Renewal = &shown
 		}

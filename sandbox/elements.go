@@ -40,7 +40,7 @@ func (w *World) registerElements(mux *http.ServeMux) {
 			Shown    shownElement
 			Login    login
 		}{
-			theme.Frame{Title: "Elements", Here: "Start", Up: &theme.Link{Text: "Start", Href: "/sandbox"}, Now: theme.At(now, now)},
+			theme.Frame{Title: "Elements", Here: "Start", Up: &theme.Link{Text: "Start", Href: "/sandbox"}, Now: theme.DescribeTime(now, now)},
 			shownElements, shownElements[i],
 			login{"the owner of Acme", OwnerEmail, OwnerPassword},
 		})

@@ -60,7 +60,7 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	mux.HandleFunc("/sandbox/", func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
 			now := w.time.clock.Now()
-			if theme.Write(rw, http.StatusNotFound, missing, "'self'", theme.Frame{Title: "Page not found", Now: theme.At(now, now)}) == nil {
+			if theme.Write(rw, http.StatusNotFound, missing, "'self'", theme.Frame{Title: "Page not found", Now: theme.DescribeTime(now, now)}) == nil {
 				return
 			}
 		}
@@ -134,7 +134,7 @@ func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *templa
 			Access          Access
 			Cards           []testCard
 		}{
-			theme.Frame{Title: "Start", Here: "Start", Now: theme.At(now, now)},
+			theme.Frame{Title: "Start", Here: "Start", Now: theme.DescribeTime(now, now)},
 			[]login{{"Owner of the tenant Acme", OwnerEmail, OwnerPassword}, {"Platform admin", AdminEmail, AdminPassword}},
 			"curl " + site + "/api/v1/auth/login -H 'Content-Type: application/json' \\\n  -d '{\"email\": \"" + OwnerEmail + "\", \"password\": \"" + OwnerPassword + "\"}'",
 			"curl " + site + "/api/v1/auth/me -H \"Authorization: Bearer $TOKEN\"",

@@ -53,7 +53,7 @@ type Access struct {
 	Secret string      // the signing secret of its webhooks
 	Brand  theme.Brand // the branding of customer-facing pages
 	// Coming returns the provider's next scheduled actions, soonest first.
-	Coming func(ctx context.Context, limit int) ([]theme.Upcoming, error)
+	Coming func(ctx context.Context, limit int) ([]theme.ScheduledAction, error)
 	// LastEvents returns the provider's latest events, newest first.
 	LastEvents func(ctx context.Context, limit int) ([]theme.Event, error)
 	// Codes returns the current codes of the accounts' authenticator apps, by email. It can be

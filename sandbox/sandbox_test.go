@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/sandbox/clock"
 	"github.com/tenantry/tenantry/sandbox/mailbox"
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
@@ -219,8 +219,8 @@ func TestTheFormMovesTheClock(t *testing.T) {
 func TestTheClocksPage(t *testing.T) {
 	t.Parallel()
 	w := world(t)
-	w.Show(Access{Coming: func(context.Context, int) ([]theme.Upcoming, error) {
-		return []theme.Upcoming{
+	w.Show(Access{Coming: func(context.Context, int) ([]theme.ScheduledAction, error) {
+		return []theme.ScheduledAction{
 			{What: "A trial ends", About: "<b>Ada", At: start.Add(time.Hour)},
 			{What: "Billing period ends", About: "Acme", Href: "/sandbox/dashboard/subscriptions/sub_1", At: start.AddDate(0, 0, 3), Renews: true},
 		}, nil
@@ -255,7 +255,7 @@ func TestTheClocksPage(t *testing.T) {
 			t.Errorf("%s: %d %v", path, got.Code, got.Header())
 		}
 	}
-	w.Show(Access{Coming: func(context.Context, int) ([]theme.Upcoming, error) { return nil, io.ErrUnexpectedEOF }})
+	w.Show(Access{Coming: func(context.Context, int) ([]theme.ScheduledAction, error) { return nil, io.ErrUnexpectedEOF }})
 	if rec := request(w, "GET", "/sandbox/clock", "", "Accept", "text/html"); rec.Code != http.StatusInternalServerError {
 		t.Errorf("when the provider fails: %d", rec.Code)
 	}

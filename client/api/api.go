@@ -63,7 +63,7 @@ type call struct {
 }
 
 func (c *Client) send(ctx context.Context, in call) (*http.Response, error) {
-	if parts := strings.Split(in.path, "/")[1:]; slices.ContainsFunc(parts, hollow) {
+	if parts := strings.Split(in.path, "/")[1:]; slices.ContainsFunc(parts, isEmptySegment) {
 		return nil, fmt.Errorf("tenantry: %s %s: a path parameter is empty or consists of dots", in.method, in.path)
 	}
 	r := Request{
@@ -84,15 +84,15 @@ func (c *Client) send(ctx context.Context, in call) (*http.Response, error) {
 func idempotent(method string, body any) bool {
 	switch body := body.(type) {
 	case UsageEventInput:
-		return body.keyed()
+		return body.hasKey()
 	case RecordUsageBatchRequest:
-		return !slices.ContainsFunc(body.Events, func(e UsageEventInput) bool { return !e.keyed() })
+		return !slices.ContainsFunc(body.Events, func(e UsageEventInput) bool { return !e.hasKey() })
 	}
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodPut || method == http.MethodDelete
 }
 
-// keyed reports whether the event has an idempotency key.
-func (e UsageEventInput) keyed() bool {
+// hasKey reports whether the event has an idempotency key.
+func (e UsageEventInput) hasKey() bool {
 	key, err := e.IdempotencyKey.Get()
 	return err == nil && key != ""
 }
@@ -138,9 +138,9 @@ func ReadBody(resp *http.Response) ([]byte, error) {
 	return body, err
 }
 
-// hollow reports whether a path segment is empty or consists of dots, and would thus change the
+// isEmptySegment reports whether a path segment is empty or consists of dots, and would thus change the
 // route.
-func hollow(part string) bool { return strings.Trim(part, ".") == "" }
+func isEmptySegment(part string) bool { return strings.Trim(part, ".") == "" }
 
 // segment formats a parameter as a path segment.
 func segment(v any) string { return url.PathEscape(text(v)) }

@@ -48,8 +48,8 @@ var (
 	largest = big.NewRat(1_000_000_000_000, 1)
 )
 
-// prepared returns the event with its key and time, and its size in a request in bytes.
-func (e Event) prepared(now func() time.Time) (Event, int, error) {
+// prepare returns the event with its key and time, and its size in a request in bytes.
+func (e Event) prepare(now func() time.Time) (Event, int, error) {
 	invalid := func(field, why string) (Event, int, error) {
 		return Event{}, 0, fmt.Errorf("%w: %s %s", ErrInvalid, field, why)
 	}

@@ -27,16 +27,16 @@ type journal struct {
 
 	mu      sync.Mutex
 	file    *os.File
-	size    int64              // size of the file
-	base    int64              // size of the file after the last rewrite
-	pending map[string]pending // by id, accepted and not settled
-	last    uint64             // number of the last accepted event
-	group   *commit            // the group of the next fsync, or nil
-	broken  error              // set after a failed fsync; then no events are accepted
+	size    int64                   // size of the file
+	base    int64                   // size of the file after the last rewrite
+	pending map[string]pendingEvent // by id, accepted and not settled
+	last    uint64                  // number of the last accepted event
+	group   *commit                 // the group of the next fsync, or nil
+	broken  error                   // set after a failed fsync; then no events are accepted
 }
 
-// pending is an accepted event with its sequence number.
-type pending struct {
+// pendingEvent is an accepted event with its sequence number.
+type pendingEvent struct {
 	event  Event
 	number uint64
 }
@@ -75,7 +75,7 @@ func openJournal(path string) (_ *journal, kept []Event, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("usage: journal %s: %w", path, err)
 	}
-	j := &journal{path: path, lock: lock, pending: map[string]pending{}}
+	j := &journal{path: path, lock: lock, pending: map[string]pendingEvent{}}
 	for _, e := range kept {
 		j.add(e)
 	}
@@ -131,13 +131,13 @@ func readJournal(path string) ([]Event, error) {
 // add records an accepted event. The caller holds the lock or has exclusive access.
 func (j *journal) add(e Event) {
 	j.last++
-	j.pending[e.id()] = pending{e, j.last}
+	j.pending[e.id()] = pendingEvent{e, j.last}
 }
 
 // rewrite replaces the file with a file that contains only the pending events. The caller holds
 // both locks or has exclusive access.
 func (j *journal) rewrite() (err error) {
-	waiting := slices.SortedFunc(maps.Values(j.pending), func(a, b pending) int { return cmp.Compare(a.number, b.number) })
+	waiting := slices.SortedFunc(maps.Values(j.pending), func(a, b pendingEvent) int { return cmp.Compare(a.number, b.number) })
 	var text bytes.Buffer
 	for _, p := range waiting {
 		if err := json.NewEncoder(&text).Encode(record{Event: &p.event}); err != nil {

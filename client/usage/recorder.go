@@ -147,7 +147,7 @@ func NewRecorder(c Sender, options Options) (*Recorder, error) {
 		}
 		r.journal = j
 		for _, e := range kept {
-			whole, size, err := e.prepared(o.Now)
+			whole, size, err := e.prepare(o.Now)
 			if err != nil { // written by another version of this package
 				o.OnRefused(e, err)
 				continue
@@ -165,7 +165,7 @@ func NewRecorder(c Sender, options Options) (*Recorder, error) {
 // journal, it is durable when Record returns nil. If the event is not accepted, Record returns
 // [ErrInvalid], [ErrFull], [ErrClosed], the error of ctx, or an error of the journal.
 func (r *Recorder) Record(ctx context.Context, e Event) error {
-	e, size, err := e.prepared(r.options.Now)
+	e, size, err := e.prepare(r.options.Now)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (r *Recorder) Record(ctx context.Context, e Event) error {
 	r.entries.Add(1)
 	r.mu.Unlock()
 	defer r.entries.Done()
-	if err := r.enter(ctx); err != nil {
+	if err := r.acquireSlot(ctx); err != nil {
 		return err
 	}
 	if r.journal != nil {
@@ -190,8 +190,8 @@ func (r *Recorder) Record(ctx context.Context, e Event) error {
 	return nil
 }
 
-// enter acquires a slot of the queue.
-func (r *Recorder) enter(ctx context.Context) error {
+// acquireSlot acquires a slot of the queue.
+func (r *Recorder) acquireSlot(ctx context.Context) error {
 	select {
 	case r.room <- struct{}{}:
 		return nil
@@ -275,7 +275,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	for {
 		r.hurry()
 		r.mu.Lock()
-		left, settled := r.waits(last), r.settled
+		left, settled := r.isPending(last), r.settled
 		r.mu.Unlock()
 		if !left {
 			return nil
@@ -290,9 +290,9 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	}
 }
 
-// waits reports whether an event with a sequence number up to last is pending. The caller holds the
+// isPending reports whether an event with a sequence number up to last is pending. The caller holds the
 // lock.
-func (r *Recorder) waits(last uint64) bool {
+func (r *Recorder) isPending(last uint64) bool {
 	for _, l := range r.lines {
 		if len(l.items) > 0 && l.items[0].number <= last {
 			return true

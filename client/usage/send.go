@@ -42,7 +42,7 @@ func (r *Recorder) drain(tenant string, l *line) {
 		case client.StatusOf(err) == http.StatusRequestEntityTooLarge && len(batch) > 1:
 			limit = max(1, len(batch)/2)
 			continue
-		case passes(err):
+		case isRetryable(err):
 			results = nil
 		default:
 			results = refuseAll(len(batch), err)
@@ -95,10 +95,10 @@ func (r *Recorder) send(tenant string, batch []item) ([]api.BatchResult, error) 
 	return answer.Data, nil
 }
 
-// passes reports whether retrying the same batch can succeed, that is, whether the service did not
+// isRetryable reports whether retrying the same batch can succeed, that is, whether the service did not
 // refuse the batch itself. Events also wait after an invalid API key, because the key can be
 // replaced.
-func passes(err error) bool {
+func isRetryable(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok || e.Status >= http.StatusInternalServerError || e.Code == client.ErrInsufficientScope {
 		return true
@@ -120,7 +120,7 @@ func refuseAll(n int, err error) []api.BatchResult {
 func (r *Recorder) settle(l *line, batch []item, results []api.BatchResult) int {
 	verdicts := make([]*api.BatchResult, len(batch))
 	for i, result := range results {
-		if result.Index >= 0 && result.Index < int64(len(batch)) && decided(result) {
+		if result.Index >= 0 && result.Index < int64(len(batch)) && isDecided(result) {
 			verdicts[result.Index] = &results[i]
 		}
 	}
@@ -159,8 +159,8 @@ func (r *Recorder) settle(l *line, batch []item, results []api.BatchResult) int 
 	return len(done)
 }
 
-// decided reports whether the result of an event is final.
-func decided(result api.BatchResult) bool {
+// isDecided reports whether the result of an event is final.
+func isDecided(result api.BatchResult) bool {
 	limited := result.Status == http.StatusTooManyRequests && (result.Code == nil || *result.Code == "")
 	return result.Status < http.StatusInternalServerError && !limited
 }

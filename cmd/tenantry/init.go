@@ -52,7 +52,7 @@ var questions = []question{
 // Run asks for the settings of serve, writes them to a file, creates the first admin and runs
 // doctor.
 func (c *initCmd) Run(ctx context.Context, command *kong.Context, p *process) error {
-	file := c.given(command, p)
+	file := c.givenSettings(command, p)
 	if err := c.ask(ctx, file, p); err != nil {
 		return err
 	}
@@ -91,8 +91,8 @@ func (c *initCmd) Run(ctx context.Context, command *kong.Context, p *process) er
 	return app.Diagnose(ctx, cfg, logins, p.out, false)
 }
 
-// given returns the settings that are set as flags or environment variables.
-func (c *initCmd) given(command *kong.Context, p *process) envFile {
+// givenSettings returns the settings that are set as flags or environment variables.
+func (c *initCmd) givenSettings(command *kong.Context, p *process) envFile {
 	f := envFile{values: map[string]string{}}
 	for _, q := range questions {
 		f.names = append(f.names, q.name)

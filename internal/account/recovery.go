@@ -35,7 +35,7 @@ type noticeMailer interface {
 	Welcome(ctx context.Context, locale, to, name string) error
 }
 
-type forgotten struct {
+type forgotRequest struct {
 	Email  string `json:"email"`
 	Locale string `json:"locale"` // requested language; "" if none
 }
@@ -52,14 +52,14 @@ func (s *Service) ForgotPassword(ctx context.Context, email string) error {
 		return nil // the response stays the same
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		return s.deps.Jobs.Enqueue(ctx, JobForgot, forgotten{Email: normalized, Locale: i18n.RequestedLocale(ctx)})
+		return s.deps.Jobs.Enqueue(ctx, JobForgot, forgotRequest{Email: normalized, Locale: i18n.RequestedLocale(ctx)})
 	})
 }
 
 // HandleForgot handles JobForgot. It creates a reset token and mails it. A retry creates another
 // token, and only the newest token is valid.
 func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
-	var f forgotten
+	var f forgotRequest
 	if err := job.Decode(&f); err != nil {
 		return err
 	}

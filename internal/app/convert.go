@@ -21,7 +21,7 @@ func sellerZone(s settings.Settings) (*time.Location, error) {
 
 // newIssuing returns the configuration for issuing invoices, or nil if the payment provider issues
 // them.
-func newIssuing(s settings.Settings, log *slog.Logger) (*invoice.Issuing, error) {
+func newIssuing(s settings.Settings, log *slog.Logger) (*invoice.IssuingConfig, error) {
 	if s.InvoiceMode != settings.InvoicesByPlatform {
 		return nil, nil
 	}
@@ -30,7 +30,7 @@ func newIssuing(s settings.Settings, log *slog.Logger) (*invoice.Issuing, error)
 		return nil, err
 	}
 	renderer, err := pdf.New(pdf.Config{Maker: s.Brand.App(), Hybrid: s.Invoices.Hybrid, Log: log})
-	return &invoice.Issuing{
+	return &invoice.IssuingConfig{
 		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Tax: taxRules(s), Seller: s.Invoices.Seller, TimeZone: zone,
 		Render: renderer.Render,
 	}, err

@@ -127,7 +127,7 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
 	d.idempotency = idempotency.New(idempotency.Deps{DB: p.db, Clock: p.clock, Machine: clock.System(), Log: p.log})
 	d.tenants = tenant.NewService(tenant.Deps{
-		DB: p.db, Clock: p.clock, Subscriptions: subscribers, Overviews: subscribers, Billing: link, Team: &link.team, Audit: d.audit, Events: events,
+		DB: p.db, Clock: p.clock, Subscriptions: subscribers, Billing: link, Team: &link.team, Audit: d.audit, Events: events,
 		Accounts: &link.accounts, Purger: link, Keep: p.settings.Retention.WithDefaults().Tenants,
 		TestVATNumbers: p.provider.Mode() == psp.TestMode,
 	})

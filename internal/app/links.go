@@ -76,7 +76,7 @@ func (l *links) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return l.subscriptions.Discard(ctx, tenantID)
 }
 
-// LockTenantOf, CloseOwnedTenant, Deleted and EmailChanged implement selfservice.Memberships.
+// LockTenantOf, CloseOwnedTenant, RemoveDeletedUser and EmailChanged implement selfservice.Memberships.
 func (l *links) LockTenantOf(ctx context.Context, userID int64) error {
 	return l.tenants.LockTenantOf(ctx, userID)
 }
@@ -85,8 +85,8 @@ func (l *links) CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUI
 	return l.tenants.CloseOwnedTenant(ctx, userID)
 }
 
-func (l *links) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error {
-	return l.team.Deleted(ctx, tenantID, userID)
+func (l *links) RemoveDeletedUser(ctx context.Context, tenantID uuid.UUID, userID int64) error {
+	return l.team.RemoveDeletedUser(ctx, tenantID, userID)
 }
 
 func (l *links) EmailChanged(ctx context.Context, userID int64) error {
@@ -120,17 +120,17 @@ func (l *links) Purge(ctx context.Context, tenantID uuid.UUID) error {
 	return l.retention.PurgeTenant(ctx, tenantID)
 }
 
-// Current implements entitlement.Consumption.
-func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
+// CurrentUsage implements entitlement.Consumption.
+func (l *links) CurrentUsage(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	return terms.Consumption{Usage: l.usage}.Current(ctx, tenantID)
 }
 
 // LinkedPrices implements pricelink.Meters.
-func (l *links) LinkedPrices(ctx context.Context, currency string) ([]pricelink.Metered, error) {
+func (l *links) LinkedPrices(ctx context.Context, currency string) ([]pricelink.MeterPrice, error) {
 	sold, err := l.meters.SoldPrices(ctx, currency)
-	metered := make([]pricelink.Metered, len(sold))
+	metered := make([]pricelink.MeterPrice, len(sold))
 	for i, price := range sold {
-		metered[i] = pricelink.Metered(price)
+		metered[i] = pricelink.MeterPrice(price)
 	}
 	return metered, err
 }
@@ -153,7 +153,7 @@ func (m metering) MeteredPrices(ctx context.Context, currency string) ([]string,
 	return ids, err
 }
 
-// Remaining implements entitlement.Grants.
-func (l *links) Remaining(ctx context.Context, tenantID uuid.UUID) (map[string]money.Total, error) {
+// RemainingUnits implements entitlement.Grants.
+func (l *links) RemainingUnits(ctx context.Context, tenantID uuid.UUID) (map[string]money.Total, error) {
 	return l.usage.GrantsRemaining(ctx, tenantID)
 }

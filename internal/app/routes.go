@@ -143,8 +143,8 @@ func idempotent(r rest.Route) rest.Route {
 	return r
 }
 
-// fixed keeps parameters of other routes from matching the path.
-func fixed(r rest.Route) rest.Route {
+// fixedPath keeps parameters of other routes from matching the path.
+func fixedPath(r rest.Route) rest.Route {
 	r.Fixed = true
 	return r
 }

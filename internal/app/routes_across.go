@@ -26,7 +26,7 @@ func (svc *service) acrossRoutes() []rest.Route {
 	)
 	find := search.NewHTTP(search.NewService(svc.db, svc.clock))
 	return []rest.Route{
-		route(get, "/api/v1/admin/search", rest.Admin, authz.TenantsView, "default", "Search across tenants", rest.Handle(find.Across)),
+		route(get, "/api/v1/admin/search", rest.Admin, authz.TenantsView, "default", "Search across tenants", rest.Handle(find.SearchPlatform)),
 		route(get, tenantPath+"/search", rest.Tenant, "", "default", "Search in the tenant", rest.Handle(find.OfTenant)),
 		route(get, "/api/v1/admin/invoices", rest.Admin, authz.TenantsView, "default", "List invoices of all tenants", rest.Handle(invoices.ListAcross, rest.Lists(invoices.AcrossList()))),
 		route(get, "/api/v1/admin/credit-notes", rest.Admin, authz.TenantsView, "default", "List credit notes of all tenants", rest.Handle(notes.ListAcross, rest.Lists(notes.AcrossList()))),

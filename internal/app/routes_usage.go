@@ -40,7 +40,7 @@ func (svc *service) usageRoutes(members *team.HTTP) []rest.Route {
 		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/{meterCode}", rest.Tenant, "", "default", "Retrieve usage of a meter", rest.Handle(ofTenants.Meter))),
 		allowAPIKeys(authz.LimitsWrite, route(put, tenantPath+"/usage/{meterCode}/cap", rest.Tenant, authz.BillingManage, "default", "Cap the usage of a meter", rest.Handle(ofTenants.PutCap, rest.Exists(ofTenants.MeterIsActive)))),
 
-		fixed(allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage/reservations", rest.Tenant, "", "usage", "Reserve usage", rest.Handle(ofTenants.Reserve, created)))),
+		fixedPath(allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage/reservations", rest.Tenant, "", "usage", "Reserve usage", rest.Handle(ofTenants.Reserve, created)))),
 		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage/reservations/{reservation}/settle", rest.Tenant, "", "usage", "Settle a reservation", rest.Handle(ofTenants.Settle, created, rest.Exists(ofTenants.ReservationExists), rest.Checks(ofTenants.CheckSettle)))),
 		allowAPIKeys(authz.UsageWrite, route(del, tenantPath+"/usage/reservations/{reservation}", rest.Tenant, "", "usage", "Release a reservation", rest.Handle(ofTenants.Release))),
 
@@ -97,7 +97,7 @@ func (svc *service) invoiceRoutes() []rest.Route {
 		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/credit-notes/{creditNoteId}/pdf", rest.Tenant, "", "default", "Download a credit note", rest.File(notes.PDF, "application/pdf"))),
 
 		route(get, tenantPath+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Retrieve the payment method", rest.Handle(paid.Method)),
-		route(get, tenantPath+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Retrieve the last failed payment", rest.Handle(paid.Failed)),
+		route(get, tenantPath+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Retrieve the last failed payment", rest.Handle(paid.FailedPayment)),
 		route(get, adminTenantPath+"/billing", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's billing status", rest.Handle(paid.AdminBilling)),
 		route(get, adminTenantPath+"/invoices/{invoice}", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's invoice", rest.Handle(invoices.AdminShow)),
 		route(get, adminTenantPath+"/invoices/{invoice}/pdf", rest.Admin, authz.TenantsView, "default", "Download a tenant's invoice", rest.File(invoices.AdminPDF, "application/pdf")),

@@ -60,7 +60,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 		log.WarnContext(ctx, "TENANTRY_PUBLIC_URL is not set: links use the listening address")
 	}
 	s = s.WithListenAddress(listener.Addr())
-	out := outside(s, sender, key)
+	out := externalServices(s, sender, key)
 	svc, err := newService(s, db, out, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -77,8 +77,8 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	return err
 }
 
-// outside returns the external dependencies of production: Stripe, or the sandbox that replaces it.
-func outside(s settings.Settings, sender mail.Sender, key *secrets.Key) environment {
+// externalServices returns the external dependencies of production: Stripe, or the sandbox that replaces it.
+func externalServices(s settings.Settings, sender mail.Sender, key *secrets.Key) environment {
 	out := environment{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins), secrets: key}
 	if s.StripeURL != nil {
 		out.pspBaseURL, out.pspFileHosts = s.StripeURL.String(), []string{s.StripeURL.Host}

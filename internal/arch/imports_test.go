@@ -51,6 +51,10 @@ var platform = []string{
 // settings.
 var settings = []string{"account", "usage", "invoice"}
 
+// sandboxTests are the packages of internal/ that tests of the sandbox may import. They are its only
+// way into internal/, and sandbox/README.md names them.
+var sandboxTests = []string{"internal/testkit", "internal/testkit/stripetest"}
+
 // chaos lists the packages that tools/chaos may import.
 var chaos = []string{"clock", "fault", "limit", "sqldb"}
 
@@ -133,6 +137,29 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s imports %s: %s", from, to, reason)
 			}
 		}
+	}
+}
+
+func TestImportsOfSandboxTests(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, p := range packages(t) {
+		from, _ := place(p.ImportPath)
+		if from != "sandbox" && !strings.HasPrefix(from, "sandbox/") {
+			continue
+		}
+		for _, imported := range slices.Concat(p.TestImports, p.XTestImports) {
+			switch to, top := place(imported); {
+			case top == "" || !strings.HasPrefix(imported, module):
+			case slices.Contains(sandboxTests, to):
+				used[to] = true
+			default:
+				t.Errorf("tests of %s import %s: they import only %v of internal/", from, to, sandboxTests)
+			}
+		}
+	}
+	if len(used) != len(sandboxTests) {
+		t.Errorf("tests of the sandbox import %v, want all of %v", used, sandboxTests)
 	}
 }
 

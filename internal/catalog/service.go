@@ -28,7 +28,7 @@ type Service struct {
 	jobs          jobQueue
 	audit         Audit
 	store         store
-	cache         *cache[Public]
+	cache         *cache[publicCatalog]
 }
 
 // New returns a Service.

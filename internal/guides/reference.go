@@ -175,11 +175,11 @@ func (s *Site) renderReference(address, name, title string, v referenceView) ([]
 }
 
 // indexReference returns the operations and their fields for the search.
-func indexReference(ref *apidoc.Reference, suffix string) []found {
-	var index []found
+func indexReference(ref *apidoc.Reference, suffix string) []foundPage {
+	var index []foundPage
 	for _, g := range ref.Groups {
 		for _, op := range g.Operations {
-			f := found{Address: operationAddress(op) + suffix, Title: op.Title, Section: "API reference · " + g.Name}
+			f := foundPage{Address: operationAddress(op) + suffix, Title: op.Title, Section: "API reference · " + g.Name}
 			f.Passages = append(f.Passages, [3]string{"", "", op.Method + " " + op.Path + " " + op.ID + " " + strings.Join(op.Text, " ")})
 			for _, field := range slices.Concat(op.Parameters("path"), op.Parameters("query"), op.Body()) {
 				f.Passages = append(f.Passages, [3]string{field.Anchor, field.Name, field.Text})
@@ -188,7 +188,7 @@ func indexReference(ref *apidoc.Reference, suffix string) []found {
 		}
 	}
 	for _, e := range ref.Events {
-		index = append(index, found{
+		index = append(index, foundPage{
 			Address: eventAddress(e) + suffix, Title: e.Type, Section: "API reference · Webhook events",
 			Passages: [][3]string{{"", "", e.Text()}},
 		})

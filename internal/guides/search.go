@@ -35,8 +35,8 @@ func (p *page) indexText(doc ast.Node) {
 	}
 }
 
-// found is a page in the search index, with short keys to keep the index small.
-type found struct {
+// foundPage is a page in the search index, with short keys to keep the index small.
+type foundPage struct {
 	Address  string      `json:"a"`
 	Title    string      `json:"t"`
 	Section  string      `json:"s"`
@@ -47,10 +47,10 @@ type found struct {
 func searchIndex(pages []*page, ref *apidoc.Reference, suffix string) ([]byte, error) {
 	index := struct {
 		Synonyms map[string][]string `json:"synonyms"`
-		Pages    []found             `json:"pages"`
+		Pages    []foundPage         `json:"pages"`
 	}{Synonyms: synonyms}
 	for _, p := range pages {
-		f := found{Address: p.Address + suffix, Title: p.Entry.Title, Section: p.Section}
+		f := foundPage{Address: p.Address + suffix, Title: p.Entry.Title, Section: p.Section}
 		if p.Parent != nil {
 			f.Section += " · " + p.Parent.Entry.Title
 		}

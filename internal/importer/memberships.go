@@ -26,7 +26,7 @@ func (s *Service) membership(ctx context.Context, p *pass, r row) (decision, err
 		return decision{}, err
 	}
 	id := strconv.FormatInt(user, 10)
-	before, again, err := s.store.imported(ctx, kindMembership, id)
+	before, again, err := s.store.findImported(ctx, kindMembership, id)
 	if err != nil {
 		return decision{}, err
 	}

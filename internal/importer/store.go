@@ -21,8 +21,8 @@ type importedLine struct {
 	made       bool
 }
 
-// imported returns the stored record of a line and reports whether there is one.
-func (s store) imported(ctx context.Context, kind, key string) (importedLine, bool, error) {
+// findImported returns the stored record of a line and reports whether there is one.
+func (s store) findImported(ctx context.Context, kind, key string) (importedLine, bool, error) {
 	row, err := s.q(ctx).Imported(ctx, importersql.ImportedParams{Kind: kind, KeyHash: hashOf(kind, key)})
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return importedLine{}, false, nil

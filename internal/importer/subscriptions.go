@@ -25,7 +25,7 @@ func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, e
 	if err := errors.Join(p.checkUnique("psp_subscription_id", kindSubscription, pspID), p.checkUnique("tenant", kindSubscriber, r.get("tenant"))); err != nil {
 		return decision{}, err
 	}
-	before, again, err := s.store.imported(ctx, kindSubscription, pspID)
+	before, again, err := s.store.findImported(ctx, kindSubscription, pspID)
 	if err != nil {
 		return decision{}, err
 	}

@@ -41,7 +41,7 @@ func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) 
 	if err := p.checkUnique("id", kindTenant, r.get("id")); err != nil {
 		return decision{}, err
 	}
-	before, again, err := s.store.imported(ctx, kindTenant, r.get("id"))
+	before, again, err := s.store.findImported(ctx, kindTenant, r.get("id"))
 	if err != nil {
 		return decision{}, err
 	}
@@ -101,7 +101,7 @@ func (s *Service) makeTenant(ctx context.Context, r row, owner int64, billing te
 	if currency == "" {
 		currency = tenant.DefaultCurrency
 	}
-	id, err := s.deps.Tenants.CreateWith(ctx, owner, tenant.New{Name: r.get("name"), Currency: currency, Billing: billing})
+	id, err := s.deps.Tenants.CreateWith(ctx, owner, tenant.NewTenant{Name: r.get("name"), Currency: currency, Billing: billing})
 	if err != nil {
 		return id, err
 	}
@@ -240,7 +240,7 @@ func (s *Service) vatNumber(b tenant.BillingDetails, number *string) error {
 // organization returns the ID of the tenant with an ID of the other system. It returns uuid.Nil if
 // this import will create the tenant first.
 func (s *Service) organization(ctx context.Context, p *pass, id string) (uuid.UUID, error) {
-	before, found, err := s.store.imported(ctx, kindTenant, id)
+	before, found, err := s.store.findImported(ctx, kindTenant, id)
 	switch {
 	case err != nil:
 		return uuid.Nil, err

@@ -46,7 +46,7 @@ func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	before, again, err := s.store.imported(ctx, kindUser, r.get("id"))
+	before, again, err := s.store.findImported(ctx, kindUser, r.get("id"))
 	if err != nil {
 		return decision{}, err
 	}

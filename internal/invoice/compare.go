@@ -173,7 +173,7 @@ func (c comparison) differences(k storedInvoice, in psp.Invoice) []compare.Diffe
 			continue
 		}
 		d.Field, d.Here, d.There, d.Reason = f.field, f.here, f.there, f.reason
-		if f.field == "status" && k.status.Final() {
+		if f.field == "status" && k.status.IsFinal() {
 			d.Reason = reasonFinal
 		}
 		found = append(found, d)

@@ -23,8 +23,8 @@ const (
 	StatusUncollectible Status = "uncollectible"
 )
 
-// Final reports whether the status can no longer change.
-func (s Status) Final() bool { return s == StatusPaid || s == StatusVoid || s == StatusUncollectible }
+// IsFinal reports whether the status can no longer change.
+func (s Status) IsFinal() bool { return s == StatusPaid || s == StatusVoid || s == StatusUncollectible }
 
 // LineType is the type of an invoice line.
 type LineType string

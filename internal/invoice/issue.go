@@ -18,8 +18,8 @@ import (
 	"github.com/tenantry/tenantry/internal/vat"
 )
 
-// Issuing configures the invoices that this service issues (rules: invoices#issuing).
-type Issuing struct {
+// IssuingConfig configures the invoices that this service issues (rules: invoices#issuing).
+type IssuingConfig struct {
 	Numbers NumberFormat
 	Tax     tenant.TaxRules
 	Seller  Seller
@@ -212,7 +212,7 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, local
 		return err
 	}
 	if n.Tax.AmountCents == 0 {
-		n.Tax.AmountCents, n.taxRate, n.reverseCharge = s.deps.Issuing.Tax.Of(t, n.Total.AmountCents, now)
+		n.Tax.AmountCents, n.taxRate, n.reverseCharge = s.deps.Issuing.Tax.IncludedTax(t, n.Total.AmountCents, now)
 		n.Subtotal.AmountCents = n.Total.AmountCents - n.Tax.AmountCents
 	}
 	if n.sequence, err = s.store.nextNumber(ctx, n.year); err != nil {
@@ -228,7 +228,7 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, local
 
 // wallTime returns the seller's wall-clock time as if it were UTC. Invoice dates are stored and
 // displayed in this form, so that readers do not need the time zone, which can change later.
-func (i *Issuing) wallTime(t time.Time) time.Time {
+func (i *IssuingConfig) wallTime(t time.Time) time.Time {
 	if i.TimeZone == nil {
 		return t
 	}

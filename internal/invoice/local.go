@@ -10,18 +10,18 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// local is the source for invoices that this service issues.
-type local struct{ store store }
+// localSource is the source for invoices that this service issues.
+type localSource struct{ store store }
 
-func (l local) list(ctx context.Context, tenantID uuid.UUID, _ Status, q page.Query) ([]Invoice, int64, error) {
+func (l localSource) list(ctx context.Context, tenantID uuid.UUID, _ Status, q page.Query) ([]Invoice, int64, error) {
 	return l.store.page(ctx, tenantID, q) // q already filters by status
 }
 
-func (l local) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
+func (l localSource) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
 	return l.store.invoice(ctx, tenantID, id)
 }
 
-func (l local) document(ctx context.Context, tenantID, id uuid.UUID) (Document, error) {
+func (l localSource) document(ctx context.Context, tenantID, id uuid.UUID) (Document, error) {
 	inv, err := l.store.invoice(ctx, tenantID, id)
 	if err != nil {
 		return Document{}, err

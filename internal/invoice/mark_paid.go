@@ -138,7 +138,7 @@ func (s *Service) takeMarking(ctx context.Context, inv Invoice, asked marking) (
 		return m, false, false, err
 	}
 	now := s.deps.Lease.Now()
-	stored, leasedUntil, err := s.store.marking(ctx, inv)
+	stored, leasedUntil, err := s.store.findMarking(ctx, inv)
 	switch {
 	case err != nil:
 		return m, false, false, err
@@ -165,7 +165,7 @@ func (s *Service) releaseMarking(ctx context.Context, inv Invoice, m marking, is
 		if _, err := s.deps.Tenants.Lock(ctx, inv.TenantID); err != nil {
 			return err
 		}
-		stored, _, err := s.store.marking(ctx, inv)
+		stored, _, err := s.store.findMarking(ctx, inv)
 		if err != nil || stored == nil || stored.ID != m.ID {
 			return err
 		}
@@ -182,7 +182,7 @@ func (s *Service) releaseMarking(ctx context.Context, inv Invoice, m marking, is
 // completeMarking completes the pending marking of an invoice whose state is being stored, and
 // returns the invoice with its day and reference.
 func (s *Service) completeMarking(ctx context.Context, inv Invoice, in psp.Invoice) (Invoice, error) {
-	stored, leasedUntil, err := s.store.marking(ctx, inv)
+	stored, leasedUntil, err := s.store.findMarking(ctx, inv)
 	if err != nil || stored == nil {
 		return inv, err
 	}

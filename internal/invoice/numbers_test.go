@@ -76,7 +76,7 @@ func issuer(db *sqldb.DB) *invoice.Service {
 		DB: db, Clock: c, Jobs: jobs.New(jobs.Deps{DB: db, Clock: c, Lease: c}), Audit: trail, Log: slog.New(slog.DiscardHandler),
 		Tenants: tenant.NewService(tenant.Deps{DB: db, Clock: c}), Subscriptions: books{}, Provider: books{}, Letters: books{},
 		Payments: payments.NewBook(db, c, wallet.Wallet{}),
-		Issuing:  &invoice.Issuing{Numbers: invoice.DefaultNumbers, Render: func(invoice.Statement) ([]byte, string, error) { return []byte("%PDF"), "", nil }},
+		Issuing:  &invoice.IssuingConfig{Numbers: invoice.DefaultNumbers, Render: func(invoice.Statement) ([]byte, string, error) { return []byte("%PDF"), "", nil }},
 	})
 }
 

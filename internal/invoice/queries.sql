@@ -167,7 +167,7 @@ SELECT p.tenant_id FROM (
 ) p
 ORDER BY tenant_id LIMIT sqlc.arg(most);
 
--- name: KeptInvoices :many
+-- name: StoredInvoices :many
 -- The stored provider invoices of a tenant: all of them, or a single one. The status is null if
 -- this service did not issue the invoice.
 SELECT p.psp_invoice_id, i.status, i.currency, i.total_cents

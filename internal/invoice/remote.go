@@ -20,8 +20,8 @@ import (
 // invoices can still be read by ID.
 const chunks = 50
 
-// remote is the source for the provider's own invoices. Only their IDs are stored.
-type remote struct {
+// remoteSource is the source for the provider's own invoices. Only their IDs are stored.
+type remoteSource struct {
 	store     store
 	tenants   Tenants
 	provider  Provider
@@ -32,7 +32,7 @@ type remote struct {
 
 // list reads all invoices of a tenant, because the provider can neither count them nor jump to a
 // page. It fails if any part fails: an outage must not look like an empty or shorter list.
-func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q page.Query) ([]Invoice, int64, error) {
+func (r remoteSource) list(ctx context.Context, tenantID uuid.UUID, status Status, q page.Query) ([]Invoice, int64, error) {
 	customers, err := r.store.customersOf(ctx, tenantID)
 	if err != nil {
 		return nil, 0, err
@@ -86,7 +86,7 @@ func listInvoices(ctx context.Context, p Provider, customer string, status Statu
 }
 
 // translate converts provider invoices and stores the IDs of new ones.
-func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Invoice) ([]Invoice, error) {
+func (r remoteSource) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Invoice) ([]Invoice, error) {
 	refs, err := r.store.references(ctx, tenantID, raw...)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 
 // storeIDs stores the IDs, line sources and payment states of invoices. It locks the tenant first,
 // as an event handler does that stores the same ID concurrently. Otherwise the two could deadlock.
-func (r remote) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references, locale string) error {
+func (r remoteSource) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references, locale string) error {
 	if len(unknown) == 0 {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (r remote) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.
 	})
 }
 
-func (r remote) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
+func (r remoteSource) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
 	in, err := r.read(ctx, tenantID, id)
 	if err != nil {
 		return Invoice{}, err
@@ -183,7 +183,7 @@ func (r remote) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error
 }
 
 // read reads an invoice of the tenant from the provider.
-func (r remote) read(ctx context.Context, tenantID, id uuid.UUID) (psp.Invoice, error) {
+func (r remoteSource) read(ctx context.Context, tenantID, id uuid.UUID) (psp.Invoice, error) {
 	pspID, err := r.store.pspInvoice(ctx, tenantID, id)
 	if err != nil {
 		return psp.Invoice{}, err
@@ -195,7 +195,7 @@ func (r remote) read(ctx context.Context, tenantID, id uuid.UUID) (psp.Invoice, 
 	return in, err
 }
 
-func (r remote) document(ctx context.Context, tenantID, id uuid.UUID) (Document, error) {
+func (r remoteSource) document(ctx context.Context, tenantID, id uuid.UUID) (Document, error) {
 	in, err := r.read(ctx, tenantID, id)
 	if err != nil {
 		return Document{}, err

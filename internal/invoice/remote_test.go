@@ -67,7 +67,7 @@ func TestDeepPages(t *testing.T) {
 			}
 		}
 		provider := &shelf{total: 251}
-		source := remote{
+		source := remoteSource{
 			store: store{db}, tenants: tenant.NewService(tenant.Deps{DB: db, Clock: clock.System()}), provider: provider, clock: clock.System(),
 			payments: payments.NewBook(db, clock.System(), wallet.Wallet{}),
 		}

@@ -89,7 +89,7 @@ type Deps struct {
 	Events        hook.Outbox // nil publishes no events
 	// Issuing configures the invoices that this service issues. It is nil if the provider issues
 	// them (rules: invoices#source).
-	Issuing *Issuing
+	Issuing *IssuingConfig
 	// Attempts is the number of attempts to collect an invoice.
 	Attempts int
 	// Reminders are the days from the due date on which an unpaid invoice is mailed again.
@@ -121,10 +121,10 @@ type Service struct {
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	if d.Issuing == nil {
-		s.source = remote{store: s.store, tenants: d.Tenants, provider: d.Provider, documents: d.Documents, payments: d.Payments, clock: d.Clock}
+		s.source = remoteSource{store: s.store, tenants: d.Tenants, provider: d.Provider, documents: d.Documents, payments: d.Payments, clock: d.Clock}
 		return s
 	}
-	s.source = local{s.store}
+	s.source = localSource{s.store}
 	return s
 }
 

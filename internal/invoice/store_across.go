@@ -52,7 +52,7 @@ func (s store) pageAcross(ctx context.Context, q page.Query, count int64) ([]acr
 			return e, err
 		}
 		err = json.Unmarshal(body, &e.Invoice)
-		if e.Status = status; status.Final() {
+		if e.Status = status; status.IsFinal() {
 			e.Action.Type, e.Action.URL = "", ""
 		}
 		return e, err

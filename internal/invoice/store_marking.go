@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// marking returns the stored marking of an invoice, or nil, and the end of its lease.
-func (s store) marking(ctx context.Context, inv Invoice) (*marking, time.Time, error) {
+// findMarking returns the stored findMarking of an invoice, or nil, and the end of its lease.
+func (s store) findMarking(ctx context.Context, inv Invoice) (*marking, time.Time, error) {
 	row, err := s.q(ctx).Marking(ctx, invoicesql.MarkingParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID})
 	if err != nil || row.Marking == nil {
 		return nil, time.Time{}, sqldb.WrapAbsent(err, "read marking of invoice", errNotFound)

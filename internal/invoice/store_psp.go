@@ -128,7 +128,7 @@ func (s store) isIssued(ctx context.Context, tenantID uuid.UUID, pspID string) (
 // storedInvoices returns a tenant's stored provider invoices by provider ID. If one is not empty,
 // it returns only that invoice.
 func (s store) storedInvoices(ctx context.Context, tenantID uuid.UUID, one string) (map[string]storedInvoice, error) {
-	rows, err := s.q(ctx).KeptInvoices(ctx, invoicesql.KeptInvoicesParams{TenantID: tenantID, One: one})
+	rows, err := s.q(ctx).StoredInvoices(ctx, invoicesql.StoredInvoicesParams{TenantID: tenantID, One: one})
 	list := make(map[string]storedInvoice, len(rows))
 	for _, row := range rows {
 		k := storedInvoice{pspID: row.PSPInvoiceID}

@@ -25,7 +25,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 	if err != nil {
 		return Invoice{}, err
 	}
-	if before.Status.Final() {
+	if before.Status.IsFinal() {
 		return Invoice{}, errNotVoidable
 	}
 	if noted, err := s.store.hasCreditNote(ctx, tenantID, id); err != nil || noted {

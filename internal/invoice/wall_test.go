@@ -18,7 +18,7 @@ func TestWall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		issuing := Issuing{TimeZone: location}
+		issuing := IssuingConfig{TimeZone: location}
 		for at, want := range days {
 			moment, err := time.Parse(time.RFC3339, at)
 			if err != nil {
@@ -29,7 +29,7 @@ func TestWall(t *testing.T) {
 			}
 		}
 	}
-	if at := time.Unix(1, 0); !(&Issuing{}).wallTime(at).Equal(at) {
+	if at := time.Unix(1, 0); !(&IssuingConfig{}).wallTime(at).Equal(at) {
 		t.Error("without a time zone dates are in UTC")
 	}
 }

@@ -30,8 +30,8 @@ type DeadJob struct {
 	Emptied bool
 }
 
-// Dead lists up to limit dead jobs of a kind ("" for all kinds), newest first.
-func (q *Queue) Dead(ctx context.Context, kind string, limit int) ([]DeadJob, error) {
+// ListDead lists up to limit dead jobs of a kind ("" for all kinds), newest first.
+func (q *Queue) ListDead(ctx context.Context, kind string, limit int) ([]DeadJob, error) {
 	return q.store.listDead(ctx, kind, limit)
 }
 

@@ -30,7 +30,7 @@ const maxErrorLength = 2000
 
 // execute runs the handler of c and records the outcome. Recording is conditional on the lease, so
 // a slow worker cannot modify a job that another worker has taken over.
-func (q *Queue) execute(work context.Context, c claimed) {
+func (q *Queue) execute(work context.Context, c claimedJob) {
 	began := q.lease.Now()
 	traced, end := q.tracer.Job(work, c.Kind, c.origin, c.Attempt)
 	err := q.runHandler(traced, c)
@@ -63,7 +63,7 @@ func outcome(err error, interrupted bool) string {
 }
 
 // runHandler runs the handler and converts a panic to an error.
-func (q *Queue) runHandler(ctx context.Context, c claimed) (err error) {
+func (q *Queue) runHandler(ctx context.Context, c claimedJob) (err error) {
 	if c.Attempt > q.attemptsOf(c.Kind) && !c.periodic {
 		// The process died during the last attempt. Without this check, such a job would crash one
 		// process after another.
@@ -90,7 +90,7 @@ func (q *Queue) attemptsOf(kind string) int {
 // recordWithRetry records that c ended with err. It retries while the database is unavailable,
 // because an unrecorded job runs again when its lease ends. It stops when the lease may have ended,
 // or after one attempt if work is done.
-func (q *Queue) recordWithRetry(ctx, work context.Context, c claimed, err error) error {
+func (q *Queue) recordWithRetry(ctx, work context.Context, c claimedJob, err error) error {
 	began := q.lease.Now()
 	for again := false; ; again = true {
 		attempt, cancel := context.WithTimeout(ctx, statementTimeout)
@@ -110,7 +110,7 @@ func (q *Queue) recordWithRetry(ctx, work context.Context, c claimed, err error)
 }
 
 // record stores that c ended with err. interrupted means that it failed because of the shutdown.
-func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bool) error {
+func (q *Queue) record(ctx context.Context, c claimedJob, err error, interrupted bool) error {
 	now := q.clock.Now()
 	switch {
 	case err != nil && interrupted:
@@ -135,7 +135,7 @@ func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bo
 
 // reschedule sets the next due time of a periodic job: its next regular time after now, or sooner
 // after an error.
-func (q *Queue) reschedule(ctx context.Context, c claimed, now time.Time, err error) error {
+func (q *Queue) reschedule(ctx context.Context, c claimedJob, now time.Time, err error) error {
 	every := q.periods[c.Kind]
 	next := c.due.Add(every)
 	if late := now.Sub(c.due); late >= every {

@@ -389,7 +389,7 @@ func TestDeadJobs(t *testing.T) {
 				}
 				waitFor(t, q, jobs.Stats{Dead: 1})
 
-				list, err := q.Dead(t.Context(), "", 10)
+				list, err := q.ListDead(t.Context(), "", 10)
 				if err != nil || len(list) != 1 {
 					t.Fatalf("dead: %+v, %v", list, err)
 				}
@@ -422,7 +422,7 @@ func TestRetry(t *testing.T) {
 		waitFor(t, q, jobs.Stats{Dead: 1})
 		stop()
 
-		list, err := q.Dead(t.Context(), "", 10)
+		list, err := q.ListDead(t.Context(), "", 10)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func TestDeadJobsLoseTheirSecrets(t *testing.T) {
 		enqueue(t, q, "mail", "a token: hush")
 		enqueue(t, q, "mail", "plain")
 		waitFor(t, q, jobs.Stats{Dead: 2})
-		dead, err := q.Dead(t.Context(), "", 9)
+		dead, err := q.ListDead(t.Context(), "", 9)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -154,12 +154,12 @@ func (l *Lane) wait(ctx context.Context, tick <-chan time.Time, more bool) (swee
 }
 
 // claim leases up to limit jobs: abandoned ones first if sweep is set, then due ones.
-func (q *Queue) claim(ctx context.Context, kinds []string, limit int, sweep bool) ([]claimed, error) {
+func (q *Queue) claim(ctx context.Context, kinds []string, limit int, sweep bool) ([]claimedJob, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	now := q.lease.Now()
 	until := now.Add(leaseTime)
-	var abandoned []claimed
+	var abandoned []claimedJob
 	if sweep {
 		var err error
 		if abandoned, err = q.store.claim(ctx, isAbandoned, now, until, kinds, limit, until.Add(clockError)); err != nil {

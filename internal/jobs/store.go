@@ -72,8 +72,8 @@ func (s store) makeDue(ctx context.Context, now, latest time.Time) error {
 	return sqldb.Wrap(s.q(ctx).Hasten(ctx, jobssql.HastenParams{Now: now, Latest: latest}), "hasten jobs")
 }
 
-// claimed is a job that this worker holds the lease of.
-type claimed struct {
+// claimedJob is a job that this worker holds the lease of.
+type claimedJob struct {
 	Job
 	lease    uuid.UUID
 	key      *string
@@ -102,7 +102,7 @@ const (
 // kind makes SQLite use the index by time instead of sorting all jobs of the kinds. The inner query
 // is MATERIALIZED because it must run only once: a second run would lock other rows and lease more
 // than limit.
-func (s store) claim(ctx context.Context, condition string, t, until time.Time, kinds []string, limit int, more ...any) ([]claimed, error) {
+func (s store) claim(ctx context.Context, condition string, t, until time.Time, kinds []string, limit int, more ...any) ([]claimedJob, error) {
 	lease := sqldb.NewID()
 	args := append([]any{t, limit, lease, until}, more...)
 	var places strings.Builder
@@ -125,9 +125,9 @@ RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, origin`, arg
 		return nil, sqldb.Wrap(err, "claim jobs")
 	}
 	defer func() { _ = rows.Close() }()
-	var list []claimed
+	var list []claimedJob
 	for rows.Next() {
-		c := claimed{lease: lease}
+		c := claimedJob{lease: lease}
 		if err := rows.Scan(&c.ID, &c.Kind, &c.key, &c.Payload, &c.periodic, &c.Attempt, &c.due, &c.origin); err != nil {
 			return nil, sqldb.Wrap(err, "claim jobs")
 		}
@@ -137,14 +137,14 @@ RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, origin`, arg
 }
 
 // complete deletes a finished job.
-func (s store) complete(ctx context.Context, c claimed) error {
+func (s store) complete(ctx context.Context, c claimedJob) error {
 	n, err := s.q(ctx).Complete(ctx, jobssql.CompleteParams{ID: c.ID, LeaseID: &c.lease})
 	return checkLease(n, err, "complete job")
 }
 
 // release makes a job wait until due. It replaces a job with the same kind and key that was
 // enqueued during the run, as Key would have merged them.
-func (s store) release(ctx context.Context, c claimed, attempt int, due time.Time, lastError *string) error {
+func (s store) release(ctx context.Context, c claimedJob, attempt int, due time.Time, lastError *string) error {
 	try := func() error {
 		return s.db.Tx(ctx, func(ctx context.Context) error {
 			if _, err := s.q(ctx).LockHeld(ctx, jobssql.LockHeldParams{ID: c.ID, LeaseID: &c.lease}); err != nil {
@@ -175,7 +175,7 @@ func (s store) release(ctx context.Context, c claimed, attempt int, due time.Tim
 }
 
 // markDead stores a job as dead. emptied reports whether its payload was redacted.
-func (s store) markDead(ctx context.Context, c claimed, now time.Time, lastError string, emptied bool) error {
+func (s store) markDead(ctx context.Context, c claimedJob, now time.Time, lastError string, emptied bool) error {
 	n, err := s.q(ctx).Bury(ctx, jobssql.BuryParams{
 		ID: c.ID, LeaseID: &c.lease, DeadAt: &now, LastError: &lastError, Payload: string(c.Payload), IsEmptied: emptied,
 	})

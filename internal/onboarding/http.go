@@ -74,8 +74,8 @@ type promotionField struct {
 	PromotionCode *string `json:"promotion_code,omitempty" nullable:"true" maxLength:"255" doc:"Promotion code, in any case. Null or empty for none."`
 }
 
-// in returns a choice with the promotion code.
-func (f promotionField) in(c Choice) Choice {
+// addTo returns a choice with the promotion code.
+func (f promotionField) addTo(c Choice) Choice {
 	if f.PromotionCode != nil {
 		c.PromotionCode = *f.PromotionCode
 	}
@@ -113,7 +113,7 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[StartedOnb
 	wrongNumber := in.Body.apply(h.svc.deps.Tenants, &billing)
 	started, err := h.svc.Start(ctx, account.Registration{
 		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password, TenantName: in.Body.TenantName,
-	}, Billing{billing, wrongNumber}, in.Body.in(choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity)), grant)
+	}, Billing{billing, wrongNumber}, in.Body.addTo(choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity)), grant)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (h *HTTP) CheckPreview(ctx context.Context, in *previewInput) error {
 // Preview handles POST /onboarding/preview.
 func (h *HTTP) Preview(ctx context.Context, in *previewInput) (*rest.Data[subscription.PurchasePreview], error) {
 	billing, wrongNumber := h.billing(ctx, in)
-	preview, err := h.svc.Preview(ctx, Billing{billing, wrongNumber}, in.Body.in(choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity)))
+	preview, err := h.svc.Preview(ctx, Billing{billing, wrongNumber}, in.Body.addTo(choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity)))
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (h *HTTP) CheckRetry(ctx context.Context, in *retryInput) error {
 
 // RetryCheckout handles POST /onboarding/retry-checkout.
 func (h *HTTP) RetryCheckout(ctx context.Context, in *retryInput) (*rest.Data[OnboardingCheckout], error) {
-	page, err := h.svc.Retry(ctx, authz.TenantID(ctx), in.Body.in(choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity)))
+	page, err := h.svc.Retry(ctx, authz.TenantID(ctx), in.Body.addTo(choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity)))
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,8 @@ type provisionInput struct {
 }
 
 func (h *AdminHTTP) provisioning(ctx context.Context, in *provisionInput) Provisioning {
-	provisioned, wrong := h.tenants.Provisioned(ctx, in.Body.ProvisionFields)
-	return Provisioning{Provisioned: provisioned, PlanSlug: in.Body.PlanSlug, PlanCurrency: strings.ToUpper(in.Body.Currency), Wrong: wrong}
+	provisioned, wrong := h.tenants.ParseProvision(ctx, in.Body.ProvisionFields)
+	return Provisioning{ProvisionedTenant: provisioned, PlanSlug: in.Body.PlanSlug, PlanCurrency: strings.ToUpper(in.Body.Currency), Wrong: wrong}
 }
 
 // CheckProvision is the rest.Checks check for Provision.
@@ -43,5 +43,5 @@ func (h *AdminHTTP) Provision(ctx context.Context, in *provisionInput) (*rest.Da
 	if err != nil {
 		return nil, err
 	}
-	return h.tenants.Created(ctx, id)
+	return h.tenants.CreatedResponse(ctx, id)
 }

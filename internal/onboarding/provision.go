@@ -17,7 +17,7 @@ import (
 
 // Provisioning is a tenant that the platform creates, with its plan.
 type Provisioning struct {
-	tenant.Provisioned
+	tenant.ProvisionedTenant
 	PlanSlug string // empty for no plan
 	// PlanCurrency is the currency of the plan and of the tenant, or empty.
 	PlanCurrency string
@@ -49,12 +49,12 @@ func (s *Service) Provision(ctx context.Context, p Provisioning) (uuid.UUID, err
 	}
 	var sub subscription.FreeSubscription
 	if free.needsSubscription() {
-		if sub, err = s.deps.Subscriptions.CreateFree(ctx, s.deps.Tenants.Draft(p.Provisioned), free.plan, free.price); err != nil {
+		if sub, err = s.deps.Subscriptions.CreateFree(ctx, s.deps.Tenants.Draft(p.ProvisionedTenant), free.plan, free.price); err != nil {
 			return uuid.Nil, err
 		}
 	}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if err := s.deps.Tenants.Provision(ctx, p.Provisioned); err != nil || !free.needsSubscription() {
+		if err := s.deps.Tenants.Provision(ctx, p.ProvisionedTenant); err != nil || !free.needsSubscription() {
 			return err
 		}
 		return s.deps.Subscriptions.StoreFree(ctx, sub)
@@ -68,7 +68,7 @@ func (s *Service) Provision(ctx context.Context, p Provisioning) (uuid.UUID, err
 // checkProvision returns the plan, or all validation errors.
 func (s *Service) checkProvision(ctx context.Context, p Provisioning) (freePlan, error) {
 	free, noPlan := s.findFreePlan(ctx, p.PlanSlug, p.PlanCurrency)
-	return free, fault.Join(p.Wrong, s.deps.Tenants.CheckProvision(ctx, p.Provisioned), noPlan)
+	return free, fault.Join(p.Wrong, s.deps.Tenants.CheckProvision(ctx, p.ProvisionedTenant), noPlan)
 }
 
 // findFreePlan returns the plan with the slug and its price in a currency. Both can be empty, but a

@@ -90,7 +90,7 @@ func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, 
 	}
 	var id uuid.UUID
 	user, tokens, err := s.deps.Accounts.RegisterWith(ctx, r, grant, func(ctx context.Context, user account.User) error {
-		id, err = s.deps.Tenants.CreateWith(ctx, user.ID, tenant.New{Name: r.TenantName, Currency: c.Currency, Billing: b.BillingDetails})
+		id, err = s.deps.Tenants.CreateWith(ctx, user.ID, tenant.NewTenant{Name: r.TenantName, Currency: c.Currency, Billing: b.BillingDetails})
 		return err
 	})
 	if err != nil {

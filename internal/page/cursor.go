@@ -2,9 +2,11 @@ package page
 
 import "time"
 
-// Filtered returns the statement that selects the entries of all pages, without an order. It is for
+// FilteredStatement returns the statement that selects the entries of all pages, without an order. It is for
 // lists with a cursor.
-func (q Query) Filtered(sel Select) Statement { return q.build("SELECT "+sel.Columns, sel).statement() }
+func (q Query) FilteredStatement(sel Select) Statement {
+	return q.build("SELECT "+sel.Columns, sel).statement()
+}
 
 // Time returns the value of a parameter of the kind DateFrom or DateTo, or otherwise if it is absent.
 func (q Query) Time(name string, otherwise time.Time) time.Time {

@@ -44,8 +44,8 @@ func (q Query) exportColumns() string {
 	return b.String()
 }
 
-// after returns the condition for the entries after the last entry read, or "".
-func (q Query) after(b *builder) string {
+// afterLastRow returns the condition for the entries after the last entry read, or "".
+func (q Query) afterLastRow(b *builder) string {
 	if q.export == nil || q.export.last == nil {
 		return ""
 	}
@@ -79,14 +79,14 @@ func (q Query) after(b *builder) string {
 	return condition
 }
 
-// keyed is a row that also scans the sort columns, after the columns of the entry.
-type keyed struct {
+// keyedRow is a row that also scans the sort columns, after the columns of the entry.
+type keyedRow struct {
 	row  Scanner
 	keys []any
 }
 
 // Scan implements Scanner.
-func (k *keyed) Scan(dest ...any) error {
+func (k *keyedRow) Scan(dest ...any) error {
 	for i := range k.keys {
 		dest = append(dest, &k.keys[i])
 	}
@@ -102,7 +102,7 @@ func fetchPart(ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan f
 	defer func() { _ = rows.Close() }() // rows.Err below returns the error
 	found := 0
 	for rows.Next() {
-		row := keyed{row: rows, keys: make([]any, len(q.orders))}
+		row := keyedRow{row: rows, keys: make([]any, len(q.orders))}
 		if err := scan(&row); err != nil {
 			return fmt.Errorf("page: scan: %w", err)
 		}

@@ -106,7 +106,7 @@ func (q Query) build(head string, sel Select) *builder {
 		b.text.WriteString(joiner + "(" + b.condition(c) + ")")
 		joiner = " AND "
 	}
-	if after := q.after(b); after != "" {
+	if after := q.afterLastRow(b); after != "" {
 		b.text.WriteString(joiner + after)
 	}
 	return b

@@ -332,7 +332,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		t.Errorf("UsageErrors of no event: %v", err)
 	}
 	its := items.Items{Client: p.Client}
-	if _, err := its.Pending(t.Context(), customer, sub.ID); err != nil {
+	if _, err := its.ListPending(t.Context(), customer, sub.ID); err != nil {
 		t.Errorf("what waits: %v", err)
 	}
 	if all, err := its.ListOfInvoice(t.Context(), sub.LatestInvoiceID); err != nil || its.Recreate(t.Context(), all, clock.System().Now()) != nil {

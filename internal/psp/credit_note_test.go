@@ -45,7 +45,7 @@ func creditNotesWork(ctx context.Context, p counterpart, invoice string, is func
 	if err != nil || len(payments) == 0 {
 		return err
 	}
-	is("the rest of the payment", payments[0].Left() == payments[0].Amount-100)
+	is("the rest of the payment", payments[0].RefundableAmount() == payments[0].Amount-100)
 	first, err := notes.Refund(ctx, payments[0], 50, "note/retry")
 	if err != nil {
 		return err

@@ -127,7 +127,7 @@ func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.S
 		}
 		now.Advance(25 * time.Hour)
 	}
-	waiting, err := its.Pending(ctx, sub.CustomerID, sub.ID)
+	waiting, err := its.ListPending(ctx, sub.CustomerID, sub.ID)
 	if err != nil || len(waiting) != len(billed.Lines) || len(waiting) != len(all) {
 		t.Errorf("%d items wait, %d were billed: %v", len(waiting), len(billed.Lines), err)
 	}

@@ -15,7 +15,7 @@ func scheduleWorks(
 	step func(string, func(ctx context.Context) error), is func(string, bool), p counterpart, id, price string,
 ) {
 	schedules := schedule.Schedules{Client: p.Client}
-	next := schedule.Next{
+	next := schedule.NextPeriod{
 		PriceID: price, Quantity: 2, IntervalUnit: psp.IntervalMonth, IntervalCount: 3,
 		Metadata: map[string]string{"plan_id": "p"}, Notes: map[string]string{"seats": "2"},
 	}

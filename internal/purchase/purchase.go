@@ -36,7 +36,7 @@ type Customers interface {
 type Sales interface {
 	Open(ctx context.Context, p sale.Params) (sale.Sale, error)
 	Get(ctx context.Context, sessionID string) (sale.Sale, error)
-	Refunded(ctx context.Context, chargeID string) (metadata map[string]string, whole bool, err error)
+	RefundedSale(ctx context.Context, chargeID string) (metadata map[string]string, whole bool, err error)
 	Refund(ctx context.Context, sessionID, key string) error
 }
 

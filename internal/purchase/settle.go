@@ -143,7 +143,7 @@ func (s *Service) complete(ctx context.Context, bought purchase, session string,
 // RefundEvent handles the notification that a charge was refunded. Once the whole payment of a
 // purchase was refunded, the rest of its grant is void. A partial refund changes nothing.
 func (s *Service) RefundEvent(ctx context.Context, e psp.Event) error {
-	metadata, whole, err := s.deps.Sales.Refunded(ctx, e.ObjectID)
+	metadata, whole, err := s.deps.Sales.RefundedSale(ctx, e.ObjectID)
 	if err != nil {
 		return psp.MarkPermanent(err)
 	}

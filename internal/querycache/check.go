@@ -18,7 +18,7 @@ func (c *Cache[K, V]) check(ctx context.Context, key K, hit entry[V]) {
 		return
 	}
 	value, found, err := c.load(context.WithoutCancel(ctx), key)
-	if generation, stable := c.tables.Current(ctx); err != nil || !stable || generation != hit.generation {
+	if generation, stable := c.tables.FreshGeneration(ctx); err != nil || !stable || generation != hit.generation {
 		return
 	}
 	if !found || !reflect.DeepEqual(value, hit.value) {

@@ -68,7 +68,7 @@ func (c *Cache[K, V]) Get(ctx context.Context, key K) (value V, found bool, err 
 	if !stable {
 		return c.load(ctx, key)
 	}
-	if value, found := c.cached(ctx, key, generation); found {
+	if value, found := c.cachedValue(ctx, key, generation); found {
 		return value, true, nil
 	}
 	value, found, err = c.load(ctx, key)
@@ -90,7 +90,7 @@ func (c *Cache[K, V]) Lookup(ctx context.Context, keys []K) (values map[K]V, mis
 		return values, keys, func(map[K]V) {}
 	}
 	for _, key := range keys {
-		if value, found := c.cached(ctx, key, generation); found {
+		if value, found := c.cachedValue(ctx, key, generation); found {
 			values[key] = value
 		} else {
 			missing = append(missing, key)
@@ -99,8 +99,8 @@ func (c *Cache[K, V]) Lookup(ctx context.Context, keys []K) (values map[K]V, mis
 	return values, missing, func(loaded map[K]V) { c.store(loaded, generation) }
 }
 
-// cached returns the cached value of a key if it belongs to the generation.
-func (c *Cache[K, V]) cached(ctx context.Context, key K, generation uint64) (value V, found bool) {
+// cachedValue returns the cached value of a key if it belongs to the generation.
+func (c *Cache[K, V]) cachedValue(ctx context.Context, key K, generation uint64) (value V, found bool) {
 	c.mu.RLock()
 	hit, found := c.entries[key]
 	c.mu.RUnlock()

@@ -64,7 +64,7 @@ func listStatement(sel selection, most int32) page.Statement {
 		}
 		where = append(where, "r.status >= "+arg(in.from, "integer"), "r.status <= "+arg(in.to, "integer"))
 	}
-	statement := sel.query.Filtered(page.Select{
+	statement := sel.query.FilteredStatement(page.Select{
 		Columns: "r.id, r." + strings.ReplaceAll(columns, ", ", ", r."), From: "request_logs r", Where: strings.Join(where, " AND "), Args: args,
 	})
 	statement.Text += fmt.Sprintf(" ORDER BY r.at DESC, r.id DESC LIMIT $%d", len(statement.Args)+1)

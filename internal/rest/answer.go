@@ -78,8 +78,8 @@ func (p *Body[T]) CacheFor(maxAge time.Duration) *Body[T] {
 	return p
 }
 
-// Instead makes a file the response, in place of the body.
-func (p *Body[T]) Instead(file *Blob) *Body[T] {
+// ReplaceWith makes a file the response, in place of the body.
+func (p *Body[T]) ReplaceWith(file *Blob) *Body[T] {
 	p.file = file
 	return p
 }

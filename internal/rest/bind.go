@@ -192,7 +192,7 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in
 	if len(raw) == 0 {
 		raw = jsontext.Value("{}")
 	}
-	if !shape.Readable(raw) {
+	if !shape.IsReadable(raw) {
 		return errMalformedJSON
 	}
 	if check := op.route.Precheck; check != nil {

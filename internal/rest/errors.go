@@ -177,7 +177,7 @@ func (a *API) MountNotFound(h http.Handler) { a.missing = h }
 // methodNotAllowed responds with 405 and the allowed methods of the path. The router also calls it
 // for unknown methods on any path. If no route has the path, it responds with 404.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
-	methods := a.allowed(r)
+	methods := a.allowedMethods(r)
 	if len(methods) == 0 {
 		a.notFound(w, r)
 		return
@@ -191,8 +191,8 @@ func (a *API) rejectMethod(w http.ResponseWriter, r *http.Request, allowed ...st
 	_ = writeJSON(w, http.StatusMethodNotAllowed, Note{a.text(r.Context(), "error.method_not_allowed", nil)})
 }
 
-// allowed lists the methods that the path of r supports.
-func (a *API) allowed(r *http.Request) []string {
+// allowedMethods lists the methods that the path of r supports.
+func (a *API) allowedMethods(r *http.Request) []string {
 	path := cmp.Or(r.URL.RawPath, r.URL.Path) // the path that the router uses
 	var methods []string
 	for _, method := range []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"} {

@@ -240,7 +240,7 @@ func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error
 			return refusal.err
 		}
 	}
-	if !op.route.permits(caller, r) {
+	if !op.route.isPermitted(caller, r) {
 		return errForbidden
 	}
 	return nil
@@ -267,14 +267,14 @@ func (r Route) worksAfterExpiry() bool { return r.AfterExpiry || r.Scope == Impe
 // changes reports whether the route has a method that can change data.
 func (r Route) changes() bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
-// permits reports whether a caller holds the route's permission. "|" separates alternatives and "&"
+// isPermitted reports whether a caller holds the route's permission. "|" separates alternatives and "&"
 // requires all. For an API key, its scope replaces the permission.
-func (r Route) permits(caller *authz.Caller, request *http.Request) bool {
+func (r Route) isPermitted(caller *authz.Caller, request *http.Request) bool {
 	if r.Permission == "" || caller.Key != nil {
 		return true
 	}
 	for alternative := range strings.SplitSeq(r.Permission, "|") {
-		missing := func(p string) bool { return !r.holds(caller, p, request) }
+		missing := func(p string) bool { return !r.hasPermission(caller, p, request) }
 		if !slices.ContainsFunc(strings.Split(alternative, "&"), missing) {
 			return true
 		}
@@ -282,8 +282,8 @@ func (r Route) permits(caller *authz.Caller, request *http.Request) bool {
 	return false
 }
 
-// holds reports whether a caller holds a single permission.
-func (r Route) holds(caller *authz.Caller, permission string, request *http.Request) bool {
+// hasPermission reports whether a caller holds a single permission.
+func (r Route) hasPermission(caller *authz.Caller, permission string, request *http.Request) bool {
 	switch r.Scope {
 	case Admin:
 		return caller.CanOnPlatform(permission)

@@ -105,7 +105,7 @@ func (t target) condition(query string, rarestFirst func([]string) []string, arg
 			}
 			found := t.of(in)
 			if isID && len(terms) == 1 {
-				found += " UNION ALL " + t.ids(between(arg(from), arg(to)))
+				found += " UNION ALL " + t.ids(inRange(arg(from), arg(to)))
 			}
 			each = append(each, t.id+" IN ("+found+")")
 		}
@@ -114,7 +114,7 @@ func (t target) condition(query string, rarestFirst func([]string) []string, arg
 		}
 		both := strings.Join(each, " AND ")
 		if isID && len(terms) > 1 {
-			both = "(" + both + " OR " + between(arg(from), arg(to))(t.id) + ")"
+			both = "(" + both + " OR " + inRange(arg(from), arg(to))(t.id) + ")"
 		}
 		all = append(all, both)
 	}
@@ -127,9 +127,9 @@ func (t target) condition(query string, rarestFirst func([]string) []string, arg
 // maxMatches is the number of matches of a word among which a search looks first.
 const maxMatches = 10_000
 
-// early returns the condition that a row is among the first matches of a query of one word, so that
+// earlyMatchCondition returns the condition that a row is among the first matches of a query of one word, so that
 // a frequent word is found without reading all its matches. It returns "" for other queries.
-func (t target) early(query string, arg func(any) string) string {
+func (t target) earlyMatchCondition(query string, arg func(any) string) string {
 	terms := Terms(query)
 	if _, _, isID := idRange(strings.TrimSpace(query)); isID || len(terms) != 1 {
 		return ""
@@ -168,7 +168,7 @@ func byRarity(terms []string) []string {
 	return terms
 }
 
-func between(low, high string) func(column string) string {
+func inRange(low, high string) func(column string) string {
 	return func(column string) string { return column + " BETWEEN " + low + " AND " + high }
 }
 

@@ -104,11 +104,11 @@ func (s *Service) keys(ctx context.Context, q query) ([]hit, error) {
 	return s.store.apiKeys(ctx, q, now, now.Add(-endedRetention))
 }
 
-// always returns a function that returns a path for every object.
-func always(path string) func(string) string { return func(string) string { return path } }
+// fixedPath returns a function that returns a path for every object.
+func fixedPath(path string) func(string) string { return func(string) string { return path } }
 
-// Across handles GET /admin/search.
-func (h *HTTP) Across(ctx context.Context, in *adminInput) (*rest.Data[AdminSearchResults], error) {
+// SearchPlatform handles GET /admin/search.
+func (h *HTTP) SearchPlatform(ctx context.Context, in *adminInput) (*rest.Data[AdminSearchResults], error) {
 	q, err := parse(ctx, in.Q)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (h *HTTP) Across(ctx context.Context, in *adminInput) (*rest.Data[AdminSear
 		group      group
 	}{
 		{"plans.view", &out.Plans, group{read: s.plans, url: func(id string) string { return "/platform/catalog/plans/" + id }}},
-		{authz.MetersManage, &out.Meters, group{read: s.meters, url: always("/platform/meters")}},
+		{authz.MetersManage, &out.Meters, group{read: s.meters, url: fixedPath("/platform/meters")}},
 		{authz.APIKeysManage, &out.APIKeys, group{read: h.svc.keys}},
 	} {
 		if caller.CanOnPlatform(restricted.permission) {
@@ -150,8 +150,8 @@ func (h *HTTP) OfTenant(ctx context.Context, in *tenantInput) (*rest.Data[Search
 	groups := []group{
 		{s.members, &out.Members, nil},
 		{s.invoices, &out.Invoices, nil},
-		{s.plans, &out.Plans, always("/plan")},
-		{s.meters, &out.Meters, always("/plan/usage")},
+		{s.plans, &out.Plans, fixedPath("/plan")},
+		{s.meters, &out.Meters, fixedPath("/plan/usage")},
 	}
 	if authz.FromContext(ctx).Can(authz.APIKeysManage) {
 		out.APIKeys = &[]SearchHit{}

@@ -49,7 +49,7 @@ func words(texts, wholes []string) map[string]bool {
 		}
 	}
 	for _, text := range wholes {
-		if w := whole(text); w != "" {
+		if w := singleWord(text); w != "" {
 			found[w] = true
 		}
 	}

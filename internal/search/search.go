@@ -49,8 +49,8 @@ type query struct {
 // like, then titles that begin with the query, then titles with all its words, then others.
 func best(q query, found []hit) []hit {
 	rank := func(h hit) int {
-		text, title := whole(q.text), normalize(h.title)
-		isExact := func(of string) bool { return whole(of) == text }
+		text, title := singleWord(q.text), normalize(h.title)
+		isExact := func(of string) bool { return singleWord(of) == text }
 		switch {
 		case isExact(h.id) || slices.ContainsFunc(h.wholes, isExact):
 			return 0

@@ -46,12 +46,12 @@ func (s store) objects(ctx context.Context, kind Kind, q query, table string) ([
 		}
 		return err
 	}
-	if err := s.exact(ctx, kind, q, collect); err != nil {
+	if err := s.findExact(ctx, kind, q, collect); err != nil {
 		return nil, err
 	}
 	if from, to, ok := idRange(strings.TrimSpace(q.text)); ok {
 		var a arguments
-		text := "SELECT o.id FROM " + table + " o WHERE " + between(a.add(from), a.add(to))("o.id") + s.ofTenant(q, "o", &a) + " ORDER BY o.id LIMIT " + a.add(mostHits)
+		text := "SELECT o.id FROM " + table + " o WHERE " + inRange(a.add(from), a.add(to))("o.id") + s.ofTenant(q, "o", &a) + " ORDER BY o.id LIMIT " + a.add(mostHits)
 		if err := s.rows(ctx, text, a, collect); err != nil {
 			return nil, err
 		}
@@ -77,10 +77,10 @@ func (s store) objects(ctx context.Context, kind Kind, q query, table string) ([
 	return found, s.rows(ctx, text.String()+" ORDER BY w.word, w.id LIMIT "+a.add(candidates), a, collect)
 }
 
-// exact finds objects with the query as a whole slug, code, number or the like.
-func (s store) exact(ctx context.Context, kind Kind, q query, collect func(scan func(...any) error) error) error {
+// findExact finds objects with the query as a whole slug, code, number or the like.
+func (s store) findExact(ctx context.Context, kind Kind, q query, collect func(scan func(...any) error) error) error {
 	var a arguments
-	text := "SELECT w.id FROM search_words w WHERE w.kind = " + a.add(string(kind)) + " AND w.word = " + a.add(whole(q.text)) + " AND w.is_whole" +
+	text := "SELECT w.id FROM search_words w WHERE w.kind = " + a.add(string(kind)) + " AND w.word = " + a.add(singleWord(q.text)) + " AND w.is_whole" +
 		s.ofTenant(q, "w", &a) + " ORDER BY w.id LIMIT " + a.add(mostHits)
 	return s.rows(ctx, text, a, collect)
 }

@@ -35,7 +35,7 @@ func (s store) tenants(ctx context.Context, q query) ([]hit, error) {
 		})
 	}
 	var a arguments
-	word := a.add(whole(q.text))
+	word := a.add(singleWord(q.text))
 	exact := "t.id IN (" + tenants.of(func(column string) string {
 		return column + " = " + word + " AND w.is_whole"
 	}) + ")"
@@ -65,7 +65,7 @@ func (s store) tenants(ctx context.Context, q query) ([]hit, error) {
 // it first tries the early matches, which may be enough.
 func (s store) readMatches(ctx context.Context, t target, q query, read func(condition string, a arguments) error, isEnough func() bool) error {
 	var a, b arguments
-	if early := t.early(q.text, a.add); early != "" {
+	if early := t.earlyMatchCondition(q.text, a.add); early != "" {
 		if err := read(early, a); err != nil || isEnough() {
 			return err
 		}
@@ -150,7 +150,7 @@ WHERE u.deleted_at IS NULL AND ` + condition + " LIMIT " + a.add(candidates)
 		})
 	}
 	var a arguments
-	exact := "u.id IN (SELECT w.user_id FROM user_words w WHERE w.word = " + a.add(whole(q.text)) + " AND w.is_whole)"
+	exact := "u.id IN (SELECT w.user_id FROM user_words w WHERE w.word = " + a.add(singleWord(q.text)) + " AND w.is_whole)"
 	if err := read(exact, a); err != nil {
 		return nil, err
 	}

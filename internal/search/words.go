@@ -48,8 +48,8 @@ func shorten(word string) string {
 	return word
 }
 
-// whole returns an email, slug, ID or the like as a single word.
-func whole(text string) string { return shorten(normalize(strings.TrimSpace(text))) }
+// singleWord returns an email, slug, ID or the like as a single word.
+func singleWord(text string) string { return shorten(normalize(strings.TrimSpace(text))) }
 
 // Terms are the words of a query, which must all be found. A word that is a prefix of another
 // word is left out. The longest word is first.

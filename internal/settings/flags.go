@@ -88,8 +88,8 @@ type UsageFlags struct {
 	UsageArchive   string `env:"TENANTRY_USAGE_ARCHIVE" placeholder:"DIR" help:"Folder for archived usage events (compressed JSON lines), shared by all instances. Default: expired events are deleted without an archive."`
 }
 
-// OutsideFlags are the flags for the credentials of external services.
-type OutsideFlags struct {
+// ExternalFlags are the flags for the credentials of external services.
+type ExternalFlags struct {
 	StripeSecretKeyFile     string `secret:"" env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
 	StripeWebhookSecretFile string `secret:"" env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that contains the signing secret of Stripe's webhook endpoint. Or set TENANTRY_STRIPE_WEBHOOK_SECRET to the secret. During a rotation, set the old and the new secret, separated by a comma."`
 	SMTPURLFile             string `secret:"" name:"smtp-url-file" env:"TENANTRY_SMTP_URL_FILE" placeholder:"FILE" help:"File that contains the URL of the SMTP server: smtp://user:password@host or smtps://…. Or set TENANTRY_SMTP_URL to the URL."`
@@ -120,7 +120,7 @@ type ServeFlags struct {
 	PaymentFlags   `embed:""`
 	UsageFlags     `embed:""`
 	StoreFlags     `embed:""`
-	OutsideFlags   `embed:""`
+	ExternalFlags  `embed:""`
 }
 
 // Dev returns the flags that dev also has.
@@ -196,7 +196,7 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p.usage(f.UsageFlags, &s)
 	p.retention(f.RetentionFlags, &s)
 	p.store(f.StoreFlags, LogJSON, &s)
-	p.outside(f.OutsideFlags, &s)
+	p.parseExternal(f.ExternalFlags, &s)
 	p.traces(&s)
 	p.refuseSandbox(s)
 	return s, errors.Join(p.errs...)

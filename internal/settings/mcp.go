@@ -22,7 +22,7 @@ type MCP struct {
 // Settings validates the flags and reads the key from the environment or its file.
 func (f MCPFlags) Settings(getenv func(string) string) (MCP, error) {
 	p := parser{getenv: getenv, command: "mcp"}
-	s := MCP{AllowWrites: f.AllowWrites, Key: p.required("TENANTRY_MCP_KEY", f.KeyFile)}
+	s := MCP{AllowWrites: f.AllowWrites, Key: p.requiredSecret("TENANTRY_MCP_KEY", f.KeyFile)}
 	if s.URL = p.webURL("TENANTRY_MCP_URL", f.URL); s.URL == nil {
 		s.URL = &url.URL{Scheme: "http", Host: "127.0.0.1:8080"}
 	}

@@ -112,7 +112,7 @@ func (p *parser) store(f StoreFlags, format LogFormat, s *Settings) {
 	s.LogFormat = parseChoice(p, "TENANTRY_LOG_FORMAT", f.LogFormat, format, other)
 }
 
-func (p *parser) outside(f OutsideFlags, s *Settings) {
+func (p *parser) parseExternal(f ExternalFlags, s *Settings) {
 	p.provider(f.StripeSecretKeyFile, s)
 	if s.StripeURL = p.webURL("--stripe-url", f.StripeURL); s.StripeURL != nil {
 		if !isLoopback(s.StripeURL.Hostname()) {
@@ -121,7 +121,7 @@ func (p *parser) outside(f OutsideFlags, s *Settings) {
 		p.sandboxKey("TENANTRY_STRIPE_SECRET_KEY", s.StripeSecretKey)
 	}
 	s.StripeWebhookSecrets = p.webhookSecrets("TENANTRY_STRIPE_WEBHOOK_SECRET", f.StripeWebhookSecretFile)
-	if s.SMTPURL = p.required("TENANTRY_SMTP_URL", f.SMTPURLFile); s.SMTPURL != "" {
+	if s.SMTPURL = p.requiredSecret("TENANTRY_SMTP_URL", f.SMTPURLFile); s.SMTPURL != "" {
 		if _, err := mail.ParseSMTPURL(s.SMTPURL.Reveal()); err != nil {
 			p.fail("TENANTRY_SMTP_URL", "%v", err)
 		}

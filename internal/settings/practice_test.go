@@ -19,7 +19,7 @@ func TestServePractices(t *testing.T) {
 		{"http://127.0.0.1:12111", "sk_live_1", "TENANTRY_STRIPE_SECRET_KEY"},
 		{"", "sk_test_sandbox", "TENANTRY_STRIPE_SECRET_KEY"},
 	} {
-		flags := settings.ServeFlags{StoreFlags: settings.StoreFlags{Data: t.TempDir()}, OutsideFlags: settings.OutsideFlags{MailFrom: "a@b.test", StripeURL: c.url}}
+		flags := settings.ServeFlags{StoreFlags: settings.StoreFlags{Data: t.TempDir()}, ExternalFlags: settings.ExternalFlags{MailFrom: "a@b.test", StripeURL: c.url}}
 		s, err := flags.Settings(env(map[string]string{
 			"TENANTRY_STRIPE_SECRET_KEY": c.key, "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://mail",
 		}))

@@ -31,7 +31,7 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // stripeSecret reads a required secret that starts with one of the prefixes.
 func (p *parser) stripeSecret(name, file string, prefixes ...string) Secret {
-	value := p.required(name, file)
+	value := p.requiredSecret(name, file)
 	if value == "" {
 		return ""
 	}
@@ -49,7 +49,7 @@ func (p *parser) stripeSecret(name, file string, prefixes ...string) Secret {
 func (p *parser) webhookSecrets(name, file string) []Secret {
 	const prefix = "whsec_"
 	var secrets []Secret
-	for _, text := range list(p.required(name, file).Reveal()) {
+	for _, text := range list(p.requiredSecret(name, file).Reveal()) {
 		if !strings.HasPrefix(text, prefix) {
 			p.fail(name, "must begin with %s", prefix)
 			return nil
@@ -59,8 +59,8 @@ func (p *parser) webhookSecrets(name, file string) []Secret {
 	return secrets
 }
 
-// required reads a secret from the environment or a file. It adds an error if there is none.
-func (p *parser) required(name, file string) Secret {
+// requiredSecret reads a secret from the environment or a file. It adds an error if there is none.
+func (p *parser) requiredSecret(name, file string) Secret {
 	before := len(p.errs)
 	value := p.secretOf(name, p.getenv(name), file)
 	if value == "" && len(p.errs) == before {

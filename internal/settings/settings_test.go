@@ -75,8 +75,8 @@ func TestSettingsAreParsed(t *testing.T) {
 			InvoiceMode: "platform_managed", InvoiceNumberFormat: "{year}/{number}", TaxRates: "DE=19, FR=5.5",
 			SellerName: "Engines", SellerAddress: "12 St James’s Square|London", SellerVATNumber: "GB1", SellerEmail: "a@example.com",
 		},
-		StoreFlags:   settings.StoreFlags{Data: data, DatabaseURL: "postgres://u:p@db/tenantry", DatabaseConns: "40", LogLevel: "WARN"},
-		OutsideFlags: settings.OutsideFlags{MailFrom: "Tenantry <no-reply@example.com>"},
+		StoreFlags:    settings.StoreFlags{Data: data, DatabaseURL: "postgres://u:p@db/tenantry", DatabaseConns: "40", LogLevel: "WARN"},
+		ExternalFlags: settings.ExternalFlags{MailFrom: "Tenantry <no-reply@example.com>"},
 	}
 	got, err := flags.Settings(env(map[string]string{
 		"TENANTRY_STRIPE_SECRET_KEY": "sk_test_1", "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1,whsec_0", "TENANTRY_SMTP_URL": "smtp://u:p@mail",
@@ -199,7 +199,7 @@ func TestServeRefusesTheSandbox(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, settings.SandboxFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	flags := settings.ServeFlags{StoreFlags: settings.StoreFlags{Data: data}, OutsideFlags: settings.OutsideFlags{MailFrom: "a@b.test"}}
+	flags := settings.ServeFlags{StoreFlags: settings.StoreFlags{Data: data}, ExternalFlags: settings.ExternalFlags{MailFrom: "a@b.test"}}
 	_, err := flags.Settings(env(map[string]string{
 		"TENANTRY_STRIPE_SECRET_KEY": "sk_sandbox_1", "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://mail",
 	}))
@@ -226,7 +226,7 @@ func TestWrongSecrets(t *testing.T) {
 	flags := settings.ServeFlags{
 		StoreFlags: settings.StoreFlags{Data: dir, DatabaseURLFile: write("db", "postgres://u:hush@db:port/x\n")},
 		HTTPFlags:  settings.HTTPFlags{RedisURLFile: write("redis", "redis://u:hush@redis:port\n")},
-		OutsideFlags: settings.OutsideFlags{
+		ExternalFlags: settings.ExternalFlags{
 			StripeSecretKeyFile: write("empty", "\n"), StripeWebhookSecretFile: write("long", strings.Repeat("hush", 5000)),
 			MailFrom: "a@b.test",
 		},
@@ -242,7 +242,7 @@ func TestWrongSecrets(t *testing.T) {
 	if diff := cmp.Diff(want, reasons(err)); diff != "" {
 		t.Error(diff)
 	}
-	_, err = settings.ServeFlags{OutsideFlags: settings.OutsideFlags{MailFrom: "nobody", StripeSecretKeyFile: dir + "/none"}}.Settings(env(map[string]string{
+	_, err = settings.ServeFlags{ExternalFlags: settings.ExternalFlags{MailFrom: "nobody", StripeSecretKeyFile: dir + "/none"}}.Settings(env(map[string]string{
 		"TENANTRY_STRIPE_WEBHOOK_SECRET": "hush", "TENANTRY_SMTP_URL": "smtp://mail",
 	}))
 	want = map[string]string{
@@ -257,7 +257,7 @@ func TestWrongSecrets(t *testing.T) {
 		"Tenantry <no-reply@example.com>": true, "root@localhost": true, "Größe <a@münchen.example>": true,
 		"ü@example.com": false, "a@-ü.example": false,
 	} {
-		_, err := settings.ServeFlags{OutsideFlags: settings.OutsideFlags{MailFrom: from}}.Settings(env(nil))
+		_, err := settings.ServeFlags{ExternalFlags: settings.ExternalFlags{MailFrom: from}}.Settings(env(nil))
 		if refused := reasons(err)["TENANTRY_MAIL_FROM"] != ""; refused == accepted {
 			t.Errorf("sender %s: refused %t", from, refused)
 		}
@@ -276,8 +276,8 @@ func TestSecretsFromFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags := settings.ServeFlags{
-		HTTPFlags:    settings.HTTPFlags{RedisURLFile: redis},
-		OutsideFlags: settings.OutsideFlags{StripeSecretKeyFile: path, MailFrom: "a@b.test"},
+		HTTPFlags:     settings.HTTPFlags{RedisURLFile: redis},
+		ExternalFlags: settings.ExternalFlags{StripeSecretKeyFile: path, MailFrom: "a@b.test"},
 	}
 	others := map[string]string{"TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://mail"}
 	got, err := flags.Settings(env(others))

@@ -121,9 +121,9 @@ func (t *Tables) Generation() (generation uint64, stable bool) {
 	return generation, true
 }
 
-// Current is like Generation, but always checks for commits by other processes. It waits for the
+// FreshGeneration is like Generation, but always checks for commits by other processes. It waits for the
 // transactions of this process, except inside a transaction, whose lock prevents other commits.
-func (t *Tables) Current(ctx context.Context) (generation uint64, stable bool) {
+func (t *Tables) FreshGeneration(ctx context.Context) (generation uint64, stable bool) {
 	if !InTx(ctx) {
 		t.db.groups.checkOthers()
 	}

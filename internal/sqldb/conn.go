@@ -24,7 +24,7 @@ func (db *DB) Conn(ctx context.Context) DBTX {
 }
 
 func (db *DB) conn(ctx context.Context) DBTX {
-	t := db.current(ctx)
+	t := db.currentTransaction(ctx)
 	if db.dialect == Postgres {
 		if t != nil {
 			return t.conn

@@ -43,7 +43,7 @@ type transaction struct {
 // start and shares its commit with waiting transactions (see grouped): keep it short, and make no
 // network calls in it.
 func (db *DB) Tx(ctx context.Context, f func(ctx context.Context) error) error {
-	if t := db.current(ctx); t != nil {
+	if t := db.currentTransaction(ctx); t != nil {
 		return t.join(ctx, f)
 	}
 	for attempt := 1; ; attempt++ {
@@ -67,7 +67,7 @@ func InTx(ctx context.Context) bool {
 // registration, and never if it rolls back. Without a transaction, f runs immediately. f must not
 // use ctx for queries, because its transaction is over.
 func (db *DB) AfterCommit(ctx context.Context, f func()) {
-	t := db.current(ctx)
+	t := db.currentTransaction(ctx)
 	if t == nil {
 		f()
 		return
@@ -77,8 +77,8 @@ func (db *DB) AfterCommit(ctx context.Context, f func()) {
 	t.after = append(t.after, f)
 }
 
-// current returns the transaction of ctx on this database, or nil.
-func (db *DB) current(ctx context.Context) *transaction {
+// currentTransaction returns the transaction of ctx on this database, or nil.
+func (db *DB) currentTransaction(ctx context.Context) *transaction {
 	if t, ok := ctx.Value(txKey{}).(*transaction); ok && t.db == db {
 		return t
 	}

@@ -38,10 +38,10 @@ func (c *CallMonitor) Begin() func(outcome string) {
 	}
 }
 
-// last reports whether the provider responded to the last call, and the latency of its last
+// lastCall reports whether the provider responded to the last call, and the latency of its last
 // response in milliseconds, or nil if it never responded. Before the first call, the provider
 // counts as reachable.
-func (c *CallMonitor) last() (reachable bool, latency *float64) {
+func (c *CallMonitor) lastCall() (reachable bool, latency *float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.answered {

@@ -185,7 +185,7 @@ func (s *Service) health(ctx context.Context, now time.Time) (Health, error) {
 	}
 	h.Mail = MailHealth{Waiting: jobs.mails, Failing: jobs.failing, Sent: s.deps.Outbox.LastSent()}
 	h.Jobs = JobHealth{jobs.waiting, jobs.late, jobs.dead}
-	h.Provider.Reachable, h.Provider.LatencyMS = s.deps.Calls.last()
+	h.Provider.Reachable, h.Provider.LatencyMS = s.deps.Calls.lastCall()
 	waiting, lag, err := s.deps.Inbox.Backlog(ctx)
 	if err != nil {
 		return h, err

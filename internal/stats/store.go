@@ -53,13 +53,13 @@ func (s store) refusalDays(ctx context.Context, from, to int64) (map[int64]int64
 	return found, sqldb.Wrap(err, "read quota rejections by day")
 }
 
-// waiting has the numbers of waiting jobs.
-type waiting struct{ waiting, late, dead, mails, failing int64 }
+// waitingJobs has the numbers of waiting jobs.
+type waitingJobs struct{ waiting, late, dead, mails, failing int64 }
 
 // jobs counts jobs. Jobs due before due are late, and jobs of mailKind are mails.
-func (s store) jobs(ctx context.Context, due time.Time, mailKind string) (waiting, error) {
+func (s store) jobs(ctx context.Context, due time.Time, mailKind string) (waitingJobs, error) {
 	n, err := s.q(ctx).WaitingJobs(ctx, statssql.WaitingJobsParams{Late: due, Mail: mailKind, Most: countLimit})
-	return waiting{n.Waiting, n.Late, n.Dead, n.Mails, n.Failing}, sqldb.Wrap(err, "count waiting jobs")
+	return waitingJobs{n.Waiting, n.Late, n.Dead, n.Mails, n.Failing}, sqldb.Wrap(err, "count waiting jobs")
 }
 
 // deliveries counts webhook deliveries since a time.

@@ -277,7 +277,7 @@ func (s *Service) offOf(ctx context.Context, d *discount.Discount, amount int64,
 		return 0, nil
 	}
 	step, err := s.deps.Discounts.Step(ctx, currency)
-	return d.Off(amount, currency, step), err
+	return d.Reduction(amount, currency, step), err
 }
 
 // discountNext reduces the next regular bill of an outlook by the discount that applies then.
@@ -325,7 +325,7 @@ func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *S
 			next.Discount = &Discount{ID: known.Discount.ID}
 		}
 	}
-	if next.Discount == nil && known.Discount.reaches(*next) {
+	if next.Discount == nil && known.Discount.appliesToPeriodOf(*next) {
 		next.Discount = &Discount{ID: known.Discount.ID, EndsAt: known.Discount.EndsAt}
 	}
 	if next.Discount == nil {
@@ -343,9 +343,9 @@ func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *S
 	return err
 }
 
-// reaches reports whether a repeating discount that has ended applies to the period of a state,
+// appliesToPeriodOf reports whether a repeating discount that has ended applies to the period of a state,
 // because the period began before.
-func (d *Discount) reaches(next Subscription) bool {
+func (d *Discount) appliesToPeriodOf(next Subscription) bool {
 	return d != nil && d.EndsAt != nil && next.Status != Trialing && !next.Status.IsOver() &&
 		!next.UpdatedAt.Before(*d.EndsAt) && next.CurrentPeriodStart.Before(*d.EndsAt)
 }
@@ -458,7 +458,7 @@ func (s *Service) UsageDiscount(ctx context.Context, sub Subscription) (func(lin
 	return func(lines []int64) (off int64) {
 		if d.PercentOff != nil {
 			for _, line := range lines {
-				off += d.Off(line, sub.Currency, step)
+				off += d.Reduction(line, sub.Currency, step)
 			}
 			return off
 		}
@@ -467,6 +467,6 @@ func (s *Service) UsageDiscount(ctx context.Context, sub Subscription) (func(lin
 		for _, line := range lines {
 			total += line
 		}
-		return max(d.Off(total, sub.Currency, step)-fee, 0)
+		return max(d.Reduction(total, sub.Currency, step)-fee, 0)
 	}, err
 }

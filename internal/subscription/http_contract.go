@@ -26,7 +26,7 @@ func (in *contractInput) params() (contractRequest, error) {
 	if in.Body.Collection != "" {
 		change.collection = &in.Body.Collection
 	}
-	return contractRequest{CheckoutParams: bought, TrialDays: in.Body.TrialDays, Terms: change.of(Terms{Collection: collectCard})}, err
+	return contractRequest{CheckoutParams: bought, TrialDays: in.Body.TrialDays, Terms: change.applyTo(Terms{Collection: collectCard})}, err
 }
 
 // CheckContract is the check that rest.Checks runs for CreateContract.

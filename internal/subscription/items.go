@@ -39,7 +39,7 @@ func (s *Service) recordItems(ctx context.Context, op operation) error {
 	if err != nil {
 		return err
 	}
-	pending, err := s.deps.Items.Pending(ctx, remote.CustomerID, remote.ID)
+	pending, err := s.deps.Items.ListPending(ctx, remote.CustomerID, remote.ID)
 	if err != nil || len(pending) == 0 {
 		return err
 	}

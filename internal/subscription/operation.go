@@ -155,9 +155,9 @@ type request struct {
 	use func(ctx context.Context, sub Subscription, in instruction) (discount.Use, error)
 }
 
-// running returns a load step that finds only active, trialing and past_due subscriptions, which
+// requireRunning returns a load step that finds only active, trialing and past_due subscriptions, which
 // can be canceled, resumed and changed.
-func (s *Service) running(load loader) loader {
+func (s *Service) requireRunning(load loader) loader {
 	return func(ctx context.Context) (Subscription, error) {
 		sub, err := load(ctx)
 		if err == nil && !sub.Status.IsRunning() {
@@ -169,7 +169,7 @@ func (s *Service) running(load loader) loader {
 
 // runningLoader returns a load step that loads the tenant's running subscription.
 func (s *Service) runningLoader(tenantID uuid.UUID) loader {
-	return s.running(s.currentLoader(tenantID))
+	return s.requireRunning(s.currentLoader(tenantID))
 }
 
 // verdict is the outcome of a check.

@@ -94,7 +94,7 @@ func (s *Service) readPaidTime(ctx context.Context, sub Subscription, remote psp
 		return p, nil
 	}
 	// Changes that are not invoiced yet will be settled together with the credit.
-	pending, err := s.deps.Items.Pending(ctx, remote.CustomerID, remote.ID)
+	pending, err := s.deps.Items.ListPending(ctx, remote.CustomerID, remote.ID)
 	if err != nil {
 		return paidTime{}, err
 	}
@@ -274,7 +274,7 @@ func (s *Service) checkRecharge(ctx context.Context, sub Subscription) (instruct
 	if err != nil {
 		return instruction{}, nothingToDo, notFoundAs(ErrNotFound, err)
 	}
-	pending, err := s.deps.Items.Pending(ctx, remote.CustomerID, remote.ID)
+	pending, err := s.deps.Items.ListPending(ctx, remote.CustomerID, remote.ID)
 	if err != nil || !slices.ContainsFunc(pending, func(i items.Item) bool { return i.Amount < 0 }) {
 		return instruction{}, nothingToDo, err
 	}

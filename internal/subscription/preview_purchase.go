@@ -103,7 +103,7 @@ func (s *Service) costOf(ctx context.Context, bought purchase, days int) (purcha
 		return purchasePreview{}, err
 	}
 	p := purchasePreview{currency: bought.price.Currency, total: price - off, discount: off}
-	p.tax, _, p.reverseCharge = s.deps.Tax.Of(bought.tenant, p.total, now)
+	p.tax, _, p.reverseCharge = s.deps.Tax.IncludedTax(bought.tenant, p.total, now)
 	p.nextAmount = p.total
 	if days > 0 {
 		p.trialEndsAt = now.AddDate(0, 0, days)

@@ -162,7 +162,7 @@ func (h *HTTP) answerCode(ctx context.Context, load loader, code string, view vi
 // adminLoader returns a load step for a running subscription of a tenant.
 func (h *HTTP) adminLoader(tenant, subscription string) (loader, error) {
 	tenantID, id, err := pathIDs(tenant, subscription)
-	return h.svc.running(h.svc.store.loaderByID(tenantID, id)), err
+	return h.svc.requireRunning(h.svc.store.loaderByID(tenantID, id)), err
 }
 
 // AdminRunningExists is the check of routes that name a running subscription of a tenant.

@@ -107,7 +107,7 @@ func (s *Service) checkScheduledPlan(ctx context.Context, sub Subscription, p ch
 	if err := s.requireShownAmount(ctx, m, p.quantity); err != nil {
 		return instruction{}, nothingToDo, err
 	}
-	c := m.scheduled(p.quantity)
+	c := m.changeAtPeriodEnd(p.quantity)
 	if c.PSPPriceID = m.priceID; m.isSeatsOnly() {
 		c.CustomPrice = sub.CustomPrice
 	}
@@ -146,8 +146,8 @@ func (s *Service) requireSchedulable(sub Subscription) error {
 	return nil
 }
 
-// scheduled returns the change at the end of the period. seats is the requested number, or 0.
-func (m move) scheduled(seats int64) scheduledChange {
+// changeAtPeriodEnd returns the change at the end of the period. seats is the requested number, or 0.
+func (m move) changeAtPeriodEnd(seats int64) scheduledChange {
 	c := scheduledChange{PlanID: m.plan.ID, PriceCents: m.price.PriceCents, Quantity: m.quantity, EffectiveAt: m.sub.CurrentPeriodEnd}
 	if m.plan.PricingType == catalog.PricingSeat {
 		c.Seats = seats
@@ -163,7 +163,7 @@ func (s *Service) previewScheduled(ctx context.Context, m move) (preview, error)
 		at: prorationDate(sub, s.deps.Clock.Now()),
 	}
 	p.nextBillingAt, p.effectiveAt = sub.CurrentPeriodEnd, sub.CurrentPeriodEnd
-	c := m.scheduled(0)
+	c := m.changeAtPeriodEnd(0)
 	sub.Scheduled = &c
 	var err error
 	if p.nextAmount, err = s.nextAmount(ctx, sub); err == nil {
@@ -274,9 +274,9 @@ func (s *Service) setSchedule(ctx context.Context, op operation, key string) err
 }
 
 // next returns the scheduled change of the operation for the provider.
-func (op operation) next() schedule.Next {
+func (op operation) next() schedule.NextPeriod {
 	c := op.Scheduled
-	next := schedule.Next{
+	next := schedule.NextPeriod{
 		StartsAt: c.EffectiveAt, PriceID: c.PSPPriceID, Quantity: c.Quantity, IntervalUnit: op.Interval.Unit, IntervalCount: int64(op.Interval.Count),
 		Metadata: map[string]string{metaPlan: c.PlanID.String(), contracts.MetaCustomPrice: ""}, Notes: map[string]string{metaSeats: ""},
 		DropsDiscount: op.DropsDiscount, TrialEnd: op.TrialEnd,
@@ -381,9 +381,9 @@ func (s *Service) schedulerOf(ctx context.Context, known Subscription) (*authz.O
 	return nil, nil //nolint:nilnil // scheduled at the provider
 }
 
-// begins reports whether a state shows that the scheduled change has taken effect: at its time, or at
+// tookEffectIn reports whether a state shows that the scheduled change has taken effect: at its time, or at
 // the end of a trial that ended earlier.
-func (c *scheduledChange) begins(after Subscription) bool {
+func (c *scheduledChange) tookEffectIn(after Subscription) bool {
 	if c == nil || after.Scheduled != nil {
 		return false
 	}

@@ -137,7 +137,7 @@ func (s *Service) checkSchedule(ctx context.Context, sub Subscription, refresh b
 		return instruction{}, nothingToDo, nil
 	}
 	if !now.Before(c.EffectiveAt.Add(-recheckLead)) && c.PlanID != sub.PlanID {
-		lapses, err := s.lapses(ctx, sub, now)
+		lapses, err := s.isOverScheduledPlan(ctx, sub, now)
 		if err != nil || lapses {
 			return instruction{Kind: opLapse}, mustSend, err
 		}
@@ -149,9 +149,9 @@ func (s *Service) checkSchedule(ctx context.Context, sub Subscription, refresh b
 	return in, mustSend, nil
 }
 
-// lapses reports whether the tenant uses more than the scheduled plan allows. If it does not, it is
+// isOverScheduledPlan reports whether the tenant uses more than the scheduled plan allows. If it does not, it is
 // checked again until the change takes effect.
-func (s *Service) lapses(ctx context.Context, sub Subscription, now time.Time) (bool, error) {
+func (s *Service) isOverScheduledPlan(ctx context.Context, sub Subscription, now time.Time) (bool, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, sub.Scheduled.PlanID)
 	if err != nil {
 		return false, err
@@ -212,7 +212,7 @@ func (s *Service) recordScheduledEnd(ctx context.Context, before, after Subscrip
 	switch {
 	case c == nil || after.Scheduled != nil:
 		return nil
-	case c.begins(after):
+	case c.tookEffectIn(after):
 		return errors.Join(s.deductDepartures(ctx, after, after.Departures), s.recordBegun(ctx, before, after))
 	case lapsed && !after.Status.IsOver():
 		return s.deps.Audit.Record(ctx, after.scheduledEntry("subscription.plan_change_lapsed", *c))
@@ -237,9 +237,9 @@ func (s *Service) recordSchedule(ctx context.Context, op operation, after Subscr
 		return s.deps.Audit.Record(op.by.NewContext(ctx), after.scheduledEntry(action, c))
 	}
 	switch {
-	case op.Kind == opTrialEnd && was.begins(after):
+	case op.Kind == opTrialEnd && was.tookEffectIn(after):
 		return s.recordBegun(ctx, op.before, after)
-	case was != nil && was.begins(after): // the change took effect first
+	case was != nil && was.tookEffectIn(after): // the change took effect first
 	case was != nil && (op.Kind == opLapse || op.Kind == opTrialEnd && op.Scheduled == nil && !after.Status.IsOver()):
 		return errors.Join(entry("subscription.plan_change_lapsed", *was), s.mailLapsed(ctx, after, *was))
 	case was != nil && (op.Kind == opUnschedule || op.Kind == opChange || op.Kind == opSchedule):

@@ -59,8 +59,8 @@ type termsChange struct {
 
 func (c termsChange) isEmpty() bool { return c == termsChange{} }
 
-// of returns the terms after the change.
-func (c termsChange) of(t Terms) Terms {
+// applyTo returns the terms after the change.
+func (c termsChange) applyTo(t Terms) Terms {
 	if c.purchaseOrder != nil {
 		t.PurchaseOrder = *c.purchaseOrder
 	}
@@ -82,7 +82,7 @@ func (s *Service) updateTerms(ctx context.Context, tenantID, id uuid.UUID, c ter
 	op, claimed, err := s.claim(ctx, request{
 		load: func(ctx context.Context) (Subscription, error) { return s.loadPatchable(ctx, tenantID, id) },
 		repeats: func(earlier instruction) bool {
-			return earlier.Kind == opTerms && earlier.Terms != nil && c.of(*earlier.Terms) == *earlier.Terms
+			return earlier.Kind == opTerms && earlier.Terms != nil && c.applyTo(*earlier.Terms) == *earlier.Terms
 		},
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 			return s.checkTerms(ctx, sub, c)
@@ -100,7 +100,7 @@ func (s *Service) updateTerms(ctx context.Context, tenantID, id uuid.UUID, c ter
 }
 
 func (s *Service) checkTerms(ctx context.Context, sub Subscription, c termsChange) (instruction, verdict, error) {
-	terms := c.of(sub.Terms)
+	terms := c.applyTo(sub.Terms)
 	in := instruction{Kind: opTerms, Terms: &terms}
 	if c.collection != nil && *c.collection == collectCard {
 		customerID, err := s.deps.Customers.ByTenant(ctx, sub.TenantID)

@@ -110,7 +110,7 @@ func (op operation) isVisibleIn(after Subscription) bool {
 	case opSchedule:
 		return after.Scheduled.isSameAs(op.Scheduled) && !before.Scheduled.isSameAs(op.Scheduled)
 	case opUnschedule, opLapse:
-		return before.Scheduled != nil && after.Scheduled == nil && !before.Scheduled.begins(after)
+		return before.Scheduled != nil && after.Scheduled == nil && !before.Scheduled.tookEffectIn(after)
 	case opTrialEnd:
 		return op.endsTrial(after)
 	case opTerms:

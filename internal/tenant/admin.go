@@ -233,7 +233,7 @@ func (s *Service) complete(ctx context.Context, entries []AdminEntry) error {
 	for i, e := range entries {
 		ids[i] = e.ID
 	}
-	overviews, err := s.deps.Overviews.Overview(ctx, ids)
+	overviews, err := s.deps.Subscriptions.Overview(ctx, ids)
 	if err != nil {
 		return err
 	}

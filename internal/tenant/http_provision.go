@@ -23,9 +23,9 @@ type ProvisionFields struct {
 	BillingFields
 }
 
-// Provisioned returns the tenant of a request, with the validation errors of its fields.
-func (h *AdminHTTP) Provisioned(ctx context.Context, f ProvisionFields) (Provisioned, error) {
-	p := Provisioned{
+// ParseProvision returns the tenant of a request, with the validation errors of its fields.
+func (h *AdminHTTP) ParseProvision(ctx context.Context, f ProvisionFields) (ProvisionedTenant, error) {
+	p := ProvisionedTenant{
 		ID: sqldb.NewID(), Name: f.Name, Slug: f.Slug, Currency: strings.ToUpper(f.Currency), ExternalID: f.ExternalID, Owner: f.Owner.newOwner(),
 	}
 	if p.Currency == "" {
@@ -37,8 +37,8 @@ func (h *AdminHTTP) Provisioned(ctx context.Context, f ProvisionFields) (Provisi
 	return p, fault.Join(tooLarge, wrongNumber)
 }
 
-// Created returns the response for a tenant that was created.
-func (h *AdminHTTP) Created(ctx context.Context, id uuid.UUID) (*rest.Data[AdminTenant], error) {
+// CreatedResponse returns the response for a tenant that was created.
+func (h *AdminHTTP) CreatedResponse(ctx context.Context, id uuid.UUID) (*rest.Data[AdminTenant], error) {
 	e, err := h.svc.AdminGet(ctx, id)
 	if err != nil {
 		return nil, err

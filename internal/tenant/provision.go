@@ -15,8 +15,8 @@ import (
 	"github.com/tenantry/tenantry/internal/vat"
 )
 
-// Provisioned describes a tenant that the platform creates (rules: tenant#provisioning).
-type Provisioned struct {
+// ProvisionedTenant describes a tenant that the platform creates (rules: tenant#provisioning).
+type ProvisionedTenant struct {
 	ID         uuid.UUID
 	Name       string
 	Slug       string // empty to derive it from the name
@@ -28,7 +28,7 @@ type Provisioned struct {
 }
 
 // Draft returns the tenant that Provision would create, without its times.
-func (s *Service) Draft(p Provisioned) Tenant {
+func (s *Service) Draft(p ProvisionedTenant) Tenant {
 	t := Tenant{
 		ID: p.ID, Name: p.Name, Slug: p.Slug, ExternalID: p.ExternalID, Metadata: p.Metadata, PreferredCurrency: p.Currency,
 		Billing: p.Billing, VAT: VATCheck{Status: vat.StatusNone}, OwnerAssigned: p.Owner != nil,
@@ -38,7 +38,7 @@ func (s *Service) Draft(p Provisioned) Tenant {
 }
 
 // CheckProvision returns the validation errors of Provision, and ErrInAnotherTenant.
-func (s *Service) CheckProvision(ctx context.Context, p Provisioned) error {
+func (s *Service) CheckProvision(ctx context.Context, p ProvisionedTenant) error {
 	t := Tenant{ID: p.ID, Slug: p.Slug, ExternalID: p.ExternalID}
 	var slug error
 	if p.Slug != "" {
@@ -73,7 +73,7 @@ func (s *Service) checkNewOwner(ctx context.Context, o *account.NewOwner) error 
 // Provision creates a tenant whose onboarding is complete, in the transaction of ctx. It returns a
 // validation error for a slug or an external ID that is in use, and ErrInAnotherTenant for an owner
 // who belongs to a tenant.
-func (s *Service) Provision(ctx context.Context, p Provisioned) error {
+func (s *Service) Provision(ctx context.Context, p ProvisionedTenant) error {
 	if err := authz.Recheck(ctx); err != nil {
 		return err
 	}

@@ -27,13 +27,6 @@ type Subscriptions interface {
 	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
 	// RecordEntitlements stores the entitlements of a new tenant, so that changes are published.
 	RecordEntitlements(ctx context.Context, tenantID uuid.UUID) error
-}
-
-// Overviews is the part of the subscription domain that the admin API uses.
-type Overviews interface {
-	// Overview returns the subscription of each tenant that has not ended, or the default plan.
-	// Tenants with neither are left out.
-	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
 	// HasBought reports whether the tenant has ever had a subscription that is not free.
 	HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
@@ -86,7 +79,6 @@ type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
 	Subscriptions Subscriptions
-	Overviews     Overviews   // nil means that no tenant has a subscription
 	Billing       Billing     // nil disables notifications
 	Team          Team        // required if Events is set
 	Audit         Audit       // nil records nothing
@@ -130,18 +122,18 @@ const slugTries = 5
 // Create creates a tenant owned by a user, in the transaction of ctx if there is one. It returns
 // ErrInAnotherTenant if the user already belongs to a tenant.
 func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error) {
-	return s.CreateWith(ctx, ownerID, New{Name: name, Currency: DefaultCurrency})
+	return s.CreateWith(ctx, ownerID, NewTenant{Name: name, Currency: DefaultCurrency})
 }
 
-// New describes a tenant to create.
-type New struct {
+// NewTenant describes a tenant to create.
+type NewTenant struct {
 	Name     string
 	Currency string // the preferred currency (ISO 4217, upper case)
 	Billing  BillingDetails
 }
 
 // CreateWith is Create with a preferred currency and billing details.
-func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UUID, error) {
+func (s *Service) CreateWith(ctx context.Context, ownerID int64, n NewTenant) (uuid.UUID, error) {
 	id := sqldb.NewID()
 	t := Tenant{ID: id, Name: n.Name, Metadata: noMetadata(), PreferredCurrency: n.Currency, Billing: n.Billing, VAT: VATCheck{Status: vat.StatusNone}}
 	s.resetVAT(&t, Tenant{})

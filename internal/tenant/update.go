@@ -19,16 +19,16 @@ type Audit interface {
 
 // The audit actions of tenants.
 const (
-	actionCreated        = "tenant.created"
-	actionDiscarded      = "tenant.discarded"
-	actionForsaken       = "tenant.forsaken"
-	actionDissolved      = "tenant.dissolved"
-	actionUpdated        = "tenant.updated"
-	actionDeleted        = "tenant.deleted"
-	actionRestored       = "tenant.restored"
-	actionPurged         = "tenant.purged"
-	actionSetupCompleted = "tenant.setup_completed"
-	actionVATChecked     = "tenant.vat_checked"
+	actionCreated                = "tenant.created"
+	actionDiscarded              = "tenant.discarded"
+	actionUnverifiedOwnerRemoved = "tenant.forsaken"
+	actionDissolved              = "tenant.dissolved"
+	actionUpdated                = "tenant.updated"
+	actionDeleted                = "tenant.deleted"
+	actionRestored               = "tenant.restored"
+	actionPurged                 = "tenant.purged"
+	actionSetupCompleted         = "tenant.setup_completed"
+	actionVATChecked             = "tenant.vat_checked"
 )
 
 // Update changes a tenant under its lock, unless change returns an error. A slug that another

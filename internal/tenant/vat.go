@@ -132,14 +132,14 @@ type TaxRules struct {
 	Rates map[string]int64
 }
 
-// Of returns the tax, in minor units, that is included in a total of a tenant at a time, and its
+// IncludedTax returns the tax, in minor units, that is included in a total of a tenant at a time, and its
 // rate, in millionths. With a reverse charge, the tenant owes the tax and both are 0.
-func (r TaxRules) Of(t Tenant, total int64, at time.Time) (tax, rate int64, reverseCharge bool) {
+func (r TaxRules) IncludedTax(t Tenant, total int64, at time.Time) (tax, rate int64, reverseCharge bool) {
 	if t.ReverseCharge(r.Seller, at) {
 		return 0, 0, true
 	}
 	rate = r.Rates[text(t.Billing.Country)]
-	return vat.Included(total, rate), rate, false
+	return vat.IncludedTax(total, rate), rate, false
 }
 
 // LapseVAT removes positive answers that have expired because the registry has been unavailable for

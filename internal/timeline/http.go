@@ -76,14 +76,14 @@ type facts struct {
 	Webhook *WebhookFacts
 }
 
-// By is the kind of an entry's actor.
-type By string
+// ActorKind is the kind of an entry's actor.
+type ActorKind string
 
 const (
-	byUser       By = "user"
-	byFormerUser By = "former_user"
-	byAPIKey     By = "api_key"
-	byService    By = "service"
+	byUser       ActorKind = "user"
+	byFormerUser ActorKind = "former_user"
+	byAPIKey     ActorKind = "api_key"
+	byService    ActorKind = "service"
 )
 
 // TimelineEntry is one event of a timeline.
@@ -93,7 +93,7 @@ type TimelineEntry struct {
 	Kind     Kind            `json:"kind" enum:"payments,changes,usage,webhooks" doc:"Category of the entry."`
 	At       shape.Time      `json:"at" doc:"Time of the event, in UTC. For usage.refused, the start of the hour; its number can increase until the end of the hour."`
 	Tenant   *NamedRecord    `json:"tenant" doc:"Tenant of the entry. Null for the platform or a purged tenant."`
-	By       By              `json:"by" enum:"user,former_user,api_key,service" doc:"Type of the actor: a user, a deleted user, an API key, or the service itself, including its command line. The actor of payments, usage and webhooks is the service."`
+	By       ActorKind       `json:"by" enum:"user,former_user,api_key,service" doc:"Type of the actor: a user, a deleted user, an API key, or the service itself, including its command line. The actor of payments, usage and webhooks is the service."`
 	Actor    *NamedUser      `json:"actor" doc:"User who made the change. Null if the actor is not an existing user."`
 	ActingAs *authz.ActingAs `json:"acting_as" doc:"User impersonated by the actor. Null if the actor was not impersonating."`
 	APIKey   *NamedRecord    `json:"api_key" doc:"API key that made the change. Null if the actor is not an API key."`

@@ -65,7 +65,7 @@ func (k *Keys) signer(ctx context.Context) (jose.JSONWebKey, error) {
 		return jose.JSONWebKey{}, err
 	}
 	current := inUse(keys)[0]
-	text, err := k.deps.Secrets.Open(place(current.id), *current.private)
+	text, err := k.deps.Secrets.Open(rowOfKey(current.id), *current.private)
 	if err != nil {
 		return jose.JSONWebKey{}, fmt.Errorf("open signing key: %w", err)
 	}
@@ -174,12 +174,12 @@ func (k *Keys) create(ctx context.Context, number int64, activeAt *time.Time) er
 	}
 	id := base64.RawURLEncoding.EncodeToString(thumbprint)
 	return k.store.insert(ctx, key{
-		number: number, id: id, public: public, private: new(k.deps.Secrets.Seal(place(id), string(private))), activeAt: activeAt,
+		number: number, id: id, public: public, private: new(k.deps.Secrets.Seal(rowOfKey(id), string(private))), activeAt: activeAt,
 	}, k.deps.Clock.Now())
 }
 
 // inUse returns the key that signs and the next one. Retired keys come before them.
 func inUse(keys []key) []key { return keys[len(keys)-2:] }
 
-// place binds an encrypted private key to its row.
-func place(id string) string { return "signing_keys.private_key " + id }
+// rowOfKey binds an encrypted private key to its row.
+func rowOfKey(id string) string { return "signing_keys.private_key " + id }

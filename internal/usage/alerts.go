@@ -109,7 +109,7 @@ func (s *stream) nextAlert(e *entry, now time.Time) (Alert, bool) {
 	if s.meter.Enforcement == EnforcementUnenforced || limit == nil || !e.period.Contains(now) {
 		return Alert{}, false
 	}
-	c, current := find(s.counters, e.period), s.current(e, s.counters).Value
+	c, current := find(s.counters, e.period), s.currentValue(e, s.counters).Value
 	threshold := statusOf(current, limit).threshold()
 	if threshold <= c.alerted {
 		return Alert{}, false

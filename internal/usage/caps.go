@@ -70,7 +70,7 @@ func (h *HTTP) MeterIsActive(ctx context.Context, param func(string) string) err
 
 // activeMeter returns an active meter, or 404.
 func (s *Service) activeMeter(ctx context.Context, code string) (Meter, error) {
-	if !storable(code) {
+	if !isStorable(code) {
 		return Meter{}, errNoSuchMeter
 	}
 	m, err := s.store.meter(ctx, code)

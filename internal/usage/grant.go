@@ -53,8 +53,8 @@ func (g *grant) hasExpired(now time.Time) bool {
 	return g.expiresAt != nil && !now.Before(*g.expiresAt)
 }
 
-// remaining returns the units that can still be drawn, now or after the start of the grant.
-func (g *grant) remaining(now time.Time) money.Total {
+// remainingUnits returns the units that can still be drawn, now or after the start of the grant.
+func (g *grant) remainingUnits(now time.Time) money.Total {
 	if g.hasExpired(now) {
 		return money.Total{}
 	}
@@ -63,11 +63,11 @@ func (g *grant) remaining(now time.Time) money.Total {
 
 // isValid reports whether events can draw from the grant at a time.
 func (g *grant) isValid(now time.Time) bool {
-	return !now.Before(g.startsAt) && g.remaining(now) != money.Total{}
+	return !now.Before(g.startsAt) && g.remainingUnits(now) != money.Total{}
 }
 
-// until returns the end of the grant.
-func (g *grant) until() time.Time {
+// endTime returns the end of the grant.
+func (g *grant) endTime() time.Time {
 	if g.expiresAt == nil {
 		return AllTime().End
 	}
@@ -77,7 +77,7 @@ func (g *grant) until() time.Time {
 // compareGrants sorts grants in the order in which events draw from them: the lowest priority number
 // first, then the earliest expiry, then the oldest.
 func compareGrants(a, b *grant) int {
-	return cmp.Or(cmp.Compare(a.priority, b.priority), a.until().Compare(b.until()), a.createdAt.Compare(b.createdAt),
+	return cmp.Or(cmp.Compare(a.priority, b.priority), a.endTime().Compare(b.endTime()), a.createdAt.Compare(b.createdAt),
 		cmp.Compare(a.id.String(), b.id.String()))
 }
 
@@ -195,11 +195,11 @@ func (s *Service) createGrant(ctx context.Context, tenantID uuid.UUID, g grant) 
 
 // grantable returns the meter of a feature whose units can be granted, or an error on feature_code.
 func (s *Service) grantable(ctx context.Context, code string) (Meter, error) {
-	if !storable(code) {
+	if !isStorable(code) {
 		return Meter{}, errNotGrantable
 	}
 	m, err := s.store.meter(ctx, code)
-	if errors.Is(err, errNoSuchMeter) || err == nil && !m.adds() {
+	if errors.Is(err, errNoSuchMeter) || err == nil && !m.isAdditive() {
 		return Meter{}, errNotGrantable
 	}
 	return m, err

@@ -33,7 +33,7 @@ type GrantView struct {
 
 func viewOfGrant(g grant, now time.Time, forPlatform bool) GrantView {
 	return GrantView{
-		ID: g.id, FeatureCode: g.featureCode, Amount: shapeTotal(g.amount), Remaining: shapeTotal(g.remaining(now)),
+		ID: g.id, FeatureCode: g.featureCode, Amount: shapeTotal(g.amount), Remaining: shapeTotal(g.remainingUnits(now)),
 		StartsAt: shape.T(g.startsAt), ExpiresAt: shape.TP(g.expiresAt), Priority: g.priority, Source: g.source,
 		Reason: g.reason, Pack: g.pack, InvoiceID: g.invoiceID, By: g.by.Author(forPlatform), UsedUpAt: shape.TP(g.usedUpAt),
 		CreatedAt: shape.T(g.createdAt),

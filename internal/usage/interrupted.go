@@ -62,9 +62,9 @@ func (c *Counter) join(aggregation Aggregation, o Counter) {
 	}
 }
 
-// current returns the value of the meter in the period of an entry, including the interrupted
+// currentValue returns the value of the meter in the period of an entry, including the interrupted
 // windows that count there.
-func (s *stream) current(e *entry, counters []*Counter) Counter {
+func (s *stream) currentValue(e *entry, counters []*Counter) Counter {
 	own := find(counters, e.period)
 	if e.countedPeriods == nil {
 		return *own

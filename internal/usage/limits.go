@@ -14,11 +14,11 @@ const (
 	limitedByCap  = "cap"
 )
 
-// exceeded returns the limit that an event would exceed, and whether it is the plan's limit or the
+// exceededLimit returns the limit that an event would exceed, and whether it is the plan's limit or the
 // tenant's cap. isOver reports whether the event exceeds the effective limit, which rejects events
-// only on a hard meter. A cap rejects events on every meter. If the event exceeds both, exceeded
+// only on a hard meter. A cap rejects events on every meter. If the event exceeds both, exceededLimit
 // returns the lower one, or the effective limit if they are equal.
-func (b bounds) exceeded(m Meter, isOver bool, level money.Total) (limit int64, by string) {
+func (b bounds) exceededLimit(m Meter, isOver bool, level money.Total) (limit int64, by string) {
 	isOverCap := b.cap != nil && level.Exceeds(*b.cap)
 	if b.limit != nil && m.Enforcement == EnforcementHard && isOver && (!isOverCap || *b.limit <= *b.cap) {
 		return *b.limit, limitedByPlan

@@ -13,9 +13,9 @@ const (
 	LastValue Aggregation = "last_value" // the most recent quantity
 )
 
-// adds reports whether the meter adds up or counts its events, so that units can be granted and
+// isAdditive reports whether the meter adds up or counts its events, so that units can be granted and
 // reserved.
-func (m Meter) adds() bool { return m.Aggregation == Sum || m.Aggregation == Count }
+func (m Meter) isAdditive() bool { return m.Aggregation == Sum || m.Aggregation == Count }
 
 // Enforcement defines how a meter enforces its quota (rules: usage#quotas).
 type Enforcement string
@@ -67,7 +67,7 @@ func judge(m Meter, w window, quantity money.Quantity, b bounds) (drawn money.Qu
 	}
 	if !w.isSettlement {
 		held, _ := level.Add(w.reserved)
-		if limit, by := b.exceeded(m, isOver, held); by != "" {
+		if limit, by := b.exceededLimit(m, isOver, held); by != "" {
 			return 0, quotaExceeded(m, limit, by, w)
 		}
 	}

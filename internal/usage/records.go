@@ -75,5 +75,5 @@ func (r Records) ReadCounter(ctx context.Context, tenantID uuid.UUID, m Meter, p
 	if err != nil {
 		return Counter{}, err
 	}
-	return r.store.current(ctx, StreamKey{TenantID: tenantID, MeterID: m.ID}, m, p, counters)
+	return r.store.currentCounter(ctx, StreamKey{TenantID: tenantID, MeterID: m.ID}, m, p, counters)
 }

@@ -37,8 +37,8 @@ func (r *reservation) isOpen(now time.Time) bool {
 	return r != nil && r.eventID == nil && r.released == nil && now.Before(r.ExpiresAt)
 }
 
-// settled returns errSettled with the event that settled the reservation.
-func (r *reservation) settled() error { return errSettled.With("event_id", r.eventID.String()) }
+// settledError returns errSettled with the event that settled the reservation.
+func (r *reservation) settledError() error { return errSettled.With("event_id", r.eventID.String()) }
 
 // reserve holds units for a time. The key stands for one reservation per meter: the same request
 // returns an open reservation, and opens it again after its release or expiry. It checks, in this
@@ -97,7 +97,7 @@ func (s *Service) release(ctx context.Context, tenantID, id uuid.UUID) error {
 		}
 		switch {
 		case r.eventID != nil:
-			return r.settled()
+			return r.settledError()
 		case r.released != nil:
 			return nil
 		}
@@ -116,12 +116,12 @@ func (s *Service) DeleteOldReservations(ctx context.Context, from, before time.T
 func (s *stream) reserve(e *entry, counters []*Counter, used map[eventKey]bool) verdict {
 	r := s.reservations[*e.IdempotencyKey]
 	switch {
-	case !s.meter.adds():
+	case !s.meter.isAdditive():
 		return verdict{err: errNotReservable}
 	case r == nil && (e.keyUsed || used[e.key(s.key)]):
 		return verdict{err: ErrDuplicate}
 	case r != nil && r.eventID != nil:
-		return verdict{err: r.settled()}
+		return verdict{err: r.settledError()}
 	case r != nil && r.Quantity != e.Quantity:
 		return verdict{err: errOtherQuantity}
 	case r.isOpen(s.now):
@@ -129,7 +129,7 @@ func (s *stream) reserve(e *entry, counters []*Counter, used map[eventKey]bool) 
 	case *s.canOpen <= 0:
 		return verdict{err: errTooManyReservations}
 	}
-	if _, err := judge(s.meter, s.windowOf(e, s.current(e, counters), true), e.Quantity, s.bounds()); err != nil {
+	if _, err := judge(s.meter, s.windowOf(e, s.currentValue(e, counters), true), e.Quantity, s.bounds()); err != nil {
 		return verdict{err: err}
 	}
 	if r == nil {
@@ -152,7 +152,7 @@ func (s *stream) checkSettlement(e *entry) error {
 	case r == nil || r.ID != *e.settles:
 		return errNoReservation
 	case r.eventID != nil:
-		return r.settled()
+		return r.settledError()
 	case r.released != nil || !s.now.Before(r.ExpiresAt.Add(settleAfterExpiry)):
 		return errNoReservation
 	}

@@ -191,8 +191,8 @@ func (r *submission) setTime(now time.Time) error {
 	return nil
 }
 
-// storable reports whether both databases can store the text.
-func storable(text string) bool {
+// isStorable reports whether both databases can store the text.
+func isStorable(text string) bool {
 	if !utf8.ValidString(text) {
 		return false
 	}

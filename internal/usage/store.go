@@ -19,9 +19,9 @@ func (s store) q(ctx context.Context) *usagesql.Queries { return usagesql.New(s.
 
 func (s store) events() eventStore { return newEventStore(s.db) }
 
-// current returns the counter of a period from the stored counters. A period without a stored
+// currentCounter returns the counter of a period from the stored counters. A period without a stored
 // counter is counted from its events; usually there are no events.
-func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, counters map[StreamKey][]*Counter) (Counter, error) {
+func (s store) currentCounter(ctx context.Context, k StreamKey, m Meter, p Period, counters map[StreamKey][]*Counter) (Counter, error) {
 	known, recorded := counters[k]
 	if !recorded {
 		return Counter{Period: p}, nil
@@ -34,12 +34,12 @@ func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, coun
 
 // level returns current plus the interrupted windows that count in the period.
 func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, besides []Period, counters map[StreamKey][]*Counter) (Counter, error) {
-	sum, err := s.current(ctx, k, m, p, counters)
+	sum, err := s.currentCounter(ctx, k, m, p, counters)
 	if err != nil || m.Reset != ResetMonthly {
 		return sum, err
 	}
 	for _, part := range besides {
-		c, err := s.current(ctx, k, m, part, counters)
+		c, err := s.currentCounter(ctx, k, m, part, counters)
 		if err != nil {
 			return sum, err
 		}

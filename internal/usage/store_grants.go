@@ -34,7 +34,7 @@ func (s store) insertGrant(ctx context.Context, g grant) error {
 	if err != nil {
 		return sqldb.Wrap(err, "insert grant")
 	}
-	err = s.q(ctx).ExtendGrants(ctx, usagesql.ExtendGrantsParams{TenantID: g.stream.TenantID, MeterID: g.stream.MeterID, Until: g.until()})
+	err = s.q(ctx).ExtendGrants(ctx, usagesql.ExtendGrantsParams{TenantID: g.stream.TenantID, MeterID: g.stream.MeterID, Until: g.endTime()})
 	return sqldb.Wrap(err, "mark stream with grants")
 }
 

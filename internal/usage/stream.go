@@ -167,7 +167,7 @@ func (s *stream) rejection(e *entry, counters []*Counter, used map[eventKey]bool
 	case s.left != nil && *s.left <= 0:
 		return errDailyCap
 	}
-	granted, err := judge(s.meter, s.windowOf(e, s.current(e, counters), e.period.Contains(s.now)), e.Quantity, s.bounds())
+	granted, err := judge(s.meter, s.windowOf(e, s.currentValue(e, counters), e.period.Contains(s.now)), e.Quantity, s.bounds())
 	if err == nil && e.countedPeriods != nil && e.countedPeriods.later != nil {
 		var later money.Quantity
 		later, err = judge(s.meter, s.windowOf(e, level(s.meter.Aggregation, counters, e.countedPeriods.later...), true), e.Quantity, s.bounds())

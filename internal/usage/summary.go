@@ -55,7 +55,7 @@ func (s *Service) loadSummaries(ctx context.Context, tenantIDs []uuid.UUID) (map
 // Detail returns the current usage of a tenant on one meter, active or not, with the newest events
 // of its period. It returns errNoSuchMeter for an unknown code.
 func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (Detail, error) {
-	if !storable(code) {
+	if !isStorable(code) {
 		return Detail{}, errNoSuchMeter
 	}
 	m, err := s.store.meter(ctx, code)

@@ -108,8 +108,8 @@ type Reading struct {
 	alerts                   []quotaAlert
 }
 
-// Ungranted returns the part of the usage that the limit has to cover.
-func (r Reading) Ungranted() money.Total { return minus(r.Current, r.Granted) }
+// UngrantedUsage returns the part of the usage that the limit has to cover.
+func (r Reading) UngrantedUsage() money.Total { return minus(r.Current, r.Granted) }
 
 // Percent returns the usage in percent of the limit, rounded half up to two decimals. It returns
 // nil if unlimited.

@@ -2,14 +2,14 @@ package vat
 
 import "math/bits"
 
-// Included returns the tax that is included in total, rounded half away from zero. total is in minor
+// IncludedTax returns the tax that is included in total, rounded half away from zero. total is in minor
 // units, rate in millionths.
-func Included(total, rate int64) int64 {
+func IncludedTax(total, rate int64) int64 {
 	switch {
 	case rate <= 0:
 		return 0
 	case total < 0:
-		return -Included(-total, rate)
+		return -IncludedTax(-total, rate)
 	}
 	return mulDivRound(total, rate, 1_000_000+rate)
 }

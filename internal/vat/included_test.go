@@ -19,7 +19,7 @@ func TestTaxWithin(t *testing.T) {
 		{1, 1_000_000, 1},
 		{3, 1_000_000, 2},
 	} {
-		if got := Included(test.total, test.rate); got != test.want {
+		if got := IncludedTax(test.total, test.rate); got != test.want {
 			t.Errorf("%d at %d: %d, want %d", test.total, test.rate, got, test.want)
 		}
 	}
@@ -27,7 +27,7 @@ func TestTaxWithin(t *testing.T) {
 		total := rapid.Int64Range(-1e15, 1e15).Draw(t, "total")
 		rate := rapid.Int64Range(0, 1_000_000).Draw(t, "rate")
 		exact := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(total), big.NewInt(rate)), big.NewInt(1_000_000+rate))
-		off := new(big.Rat).Sub(new(big.Rat).SetInt64(Included(total, rate)), exact)
+		off := new(big.Rat).Sub(new(big.Rat).SetInt64(IncludedTax(total, rate)), exact)
 		if off.Abs(off).Cmp(big.NewRat(1, 2)) > 0 {
 			t.Fatalf("off by %s", off)
 		}

@@ -5,13 +5,12 @@ import (
 	"testing"
 	"time"
 
-	internal "github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
 func TestAdjustable(t *testing.T) {
 	t.Parallel()
-	base := internal.NewFixed(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	base := clock.NewFixed(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	c := clock.NewAdjustable(base, time.Hour)
 	var told []time.Time
 	c.OnAdvance(func(now time.Time) {

@@ -78,15 +78,15 @@ func (r *Receiver) Handler() http.Handler {
 	tmpl := theme.Shell(page, nil)
 	mux.HandleFunc("GET /sandbox/hooks", func(w http.ResponseWriter, req *http.Request) { r.showPage(w, req, tmpl) })
 	mux.HandleFunc("GET /sandbox/hooks/messages", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]any{"data": r.latest(maxMessages)})
+		writeJSON(w, http.StatusOK, map[string]any{"data": r.latestMessages(maxMessages)})
 	})
 	mux.HandleFunc("POST /sandbox/hooks/in/{name}", r.receive)
 	mux.HandleFunc("POST /sandbox/hooks/in/{name}/answer", r.setAnswer)
 	return mux
 }
 
-// latest returns at most n messages, newest first.
-func (r *Receiver) latest(n int) []Message {
+// latestMessages returns at most n messages, newest first.
+func (r *Receiver) latestMessages(n int) []Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := append([]Message{}, r.messages[max(0, len(r.messages)-n):]...)
@@ -182,16 +182,16 @@ func (m shownMessage) Text() string {
 
 func (r *Receiver) showPage(w http.ResponseWriter, req *http.Request, tmpl *template.Template) {
 	now, site := r.Clock.Now(), "http://"+req.Host
-	v := view{Frame: theme.Frame{Title: "Webhooks", Here: "Webhooks", Now: theme.At(now, now)}, Site: site}
+	v := view{Frame: theme.Frame{Title: "Webhooks", Here: "Webhooks", Now: theme.DescribeTime(now, now)}, Site: site}
 	v.Answer = "curl " + site + "/sandbox/hooks/in/demo/answer \\\n  -d '{\"status\": 500, \"delay_ms\": 0}'"
-	for _, m := range r.latest(maxShown) {
+	for _, m := range r.latestMessages(maxShown) {
 		var body struct {
 			Type string `json:"type"`
 		}
 		if json.Unmarshal(m.Body, &body) != nil || body.Type == "" {
 			body.Type = "no event"
 		}
-		v.Messages = append(v.Messages, shownMessage{m, m.name, body.Type, theme.At(m.at, now)})
+		v.Messages = append(v.Messages, shownMessage{m, m.name, body.Type, theme.DescribeTime(m.at, now)})
 	}
 	if err := theme.Write(w, http.StatusOK, tmpl, "'none'", v); err != nil {
 		writeJSON(w, http.StatusInternalServerError, map[string]string{"message": err.Error()})

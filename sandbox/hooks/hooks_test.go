@@ -58,7 +58,7 @@ func TestSigned(t *testing.T) {
 	} {
 		r := receiver(tt.secrets...)
 		got := ask(t, r, "POST", "/sandbox/hooks/in/x", tt.body, "webhook-id", tt.id, "webhook-timestamp", tt.at, "webhook-signature", tt.sig)
-		if all := r.latest(9); got.Code != http.StatusOK || len(all) != 1 || all[0].SignatureValid != tt.want || all[0].Headers["webhook-id"] != tt.id {
+		if all := r.latestMessages(9); got.Code != http.StatusOK || len(all) != 1 || all[0].SignatureValid != tt.want || all[0].Headers["webhook-id"] != tt.id {
 			t.Errorf("%s: %d %+v", name, got.Code, all)
 		}
 	}
@@ -71,7 +71,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for i := range maxMessages + 5 {
 		ask(t, many, "POST", "/sandbox/hooks/in/x", fmt.Sprint(i))
 	}
-	if all := many.latest(2 * maxMessages); len(all) != maxMessages || string(all[0].Body) != fmt.Sprint(maxMessages+4) || string(all[maxMessages-1].Body) != "5" {
+	if all := many.latestMessages(2 * maxMessages); len(all) != maxMessages || string(all[0].Body) != fmt.Sprint(maxMessages+4) || string(all[maxMessages-1].Body) != "5" {
 		t.Errorf("%d messages", len(all))
 	}
 	large := receiver()
@@ -79,7 +79,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for range maxKept/maxBody + 3 {
 		ask(t, large, "POST", "/sandbox/hooks/in/x", body)
 	}
-	if all := large.latest(maxMessages); len(all) != maxKept/maxBody || large.size != maxKept {
+	if all := large.latestMessages(maxMessages); len(all) != maxKept/maxBody || large.size != maxKept {
 		t.Errorf("%d large messages of %d bytes", len(all), large.size)
 	}
 	for i := range maxNames + 1 {

@@ -49,7 +49,7 @@ func (p *Provider) describe(w http.ResponseWriter, _ *http.Request) {
 		theme.Frame
 
 		Issuer, Client, Secret, Back string
-	}{theme.Frame{Title: "Sign-in", Here: "Sign-in", Now: theme.At(now, now)}, p.Issuer(), p.cfg.ClientID, p.shownSecret(), p.shownCallbacks()})
+	}{theme.Frame{Title: "Sign-in", Here: "Sign-in", Now: theme.DescribeTime(now, now)}, p.Issuer(), p.cfg.ClientID, p.shownSecret(), p.shownCallbacks()})
 	if err != nil {
 		p.fail(w, err)
 	}

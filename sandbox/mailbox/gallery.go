@@ -112,7 +112,7 @@ func (g Gallery) show(w http.ResponseWriter, r *http.Request, tmpl *template.Tem
 		return
 	}
 	v := galleryView{
-		Frame: theme.Frame{Title: "Templates", Here: "Mail", Up: &theme.Link{Text: "Mail", Href: "/sandbox/mail"}, Now: theme.At(now, now)},
+		Frame: theme.Frame{Title: "Templates", Here: "Mail", Up: &theme.Link{Text: "Mail", Href: "/sandbox/mail"}, Now: theme.DescribeTime(now, now)},
 		Shown: m, Selected: s, Frameable: "/sandbox/mails/html?" + s.query(),
 		Locales: s.choices(g.Locales, func(s *sample) *string { return &s.Locale }),
 		Values:  s.choices(galleryValues, func(s *sample) *string { return &s.Values }),

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/sandbox/clock"
 	"github.com/tenantry/tenantry/sandbox/mailbox"
 )
 

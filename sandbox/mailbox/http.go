@@ -66,9 +66,9 @@ func (b *Mailbox) showPage(w http.ResponseWriter, r *http.Request, tmpl *templat
 		return
 	}
 	now, id := b.clock.Now(), r.PathValue("id")
-	v := view{Frame: theme.Frame{Title: "Mail", Here: "Mail", Now: theme.At(now, now)}, One: id != "", More: len(messages) == maxShown}
+	v := view{Frame: theme.Frame{Title: "Mail", Here: "Mail", Now: theme.DescribeTime(now, now)}, One: id != "", More: len(messages) == maxShown}
 	for _, m := range messages {
-		v.Messages = append(v.Messages, shownMessage{m, theme.At(m.SentAt, now)})
+		v.Messages = append(v.Messages, shownMessage{m, theme.DescribeTime(m.SentAt, now)})
 	}
 	status := http.StatusOK
 	if id != "" {
@@ -81,7 +81,7 @@ func (b *Mailbox) showPage(w http.ResponseWriter, r *http.Request, tmpl *templat
 			return
 		default:
 			v.Up, v.Title = &theme.Link{Text: "Mail", Href: "/sandbox/mail"}, m.Subject
-			v.Shown = &shownMessage{m, theme.At(m.SentAt, now)}
+			v.Shown = &shownMessage{m, theme.DescribeTime(m.SentAt, now)}
 		}
 	}
 	if v.Shown == nil && len(v.Messages) > 0 {

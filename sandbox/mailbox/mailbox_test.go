@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/sandbox/clock"
 	"github.com/tenantry/tenantry/sandbox/mailbox"
 	"github.com/tenantry/tenantry/sandbox/theme"
 

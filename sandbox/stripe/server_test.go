@@ -16,7 +16,7 @@ import (
 
 	api "github.com/stripe/stripe-go/v85"
 
-	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/sandbox/clock"
 	"github.com/tenantry/tenantry/sandbox/stripe"
 
 	_ "modernc.org/sqlite" // the driver

@@ -123,7 +123,7 @@ func (s *Server) Run(ctx context.Context) error { return s.engine.Run(ctx) }
 func (s *Server) Wake() { s.engine.Wake() }
 
 // ListUpcoming returns the next scheduled actions, soonest first.
-func (s *Server) ListUpcoming(ctx context.Context, limit int) ([]theme.Upcoming, error) {
+func (s *Server) ListUpcoming(ctx context.Context, limit int) ([]theme.ScheduledAction, error) {
 	if err := s.engine.Settle(ctx); err != nil {
 		return nil, err
 	}

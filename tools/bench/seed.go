@@ -93,7 +93,7 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	subscribers := entitlement.NewRegister(db, clock.System(), 0)
 	s := &seeder{db: db, auditLog: trail}
 	s.tenants = tenant.NewService(tenant.Deps{
-		DB: db, Clock: system, Subscriptions: subscribers, Overviews: subscribers, Audit: trail,
+		DB: db, Clock: system, Subscriptions: subscribers, Audit: trail,
 	})
 	lifetimes := account.DefaultLifetimes()
 	lifetimes.Access = 24 * time.Hour // longer than any run

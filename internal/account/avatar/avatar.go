@@ -79,7 +79,7 @@ func (s *Service) replace(ctx context.Context, userID int64, p *picture, chosen 
 			return err
 		}
 		now := s.deps.Clock.Now()
-		next := owned{chosen: chosen}
+		next := ownedAvatar{chosen: chosen}
 		if p != nil {
 			next.hash = &p.hash
 			if err := s.store.put(ctx, *p, now); err != nil {

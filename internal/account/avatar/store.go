@@ -13,19 +13,19 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *avatarsql.Queries { return avatarsql.New(s.db.Conn(ctx)) }
 
-// owned is the avatar of a user.
-type owned struct {
+// ownedAvatar is the avatar of a user.
+type ownedAvatar struct {
 	hash   *string // nil without an avatar
 	chosen bool    // chosen by the user, including the choice to have none
 }
 
 // lockUser locks a user and returns their avatar. It returns errNoUser if the user does not exist.
-func (s store) lockUser(ctx context.Context, userID int64) (owned, error) {
+func (s store) lockUser(ctx context.Context, userID int64) (ownedAvatar, error) {
 	row, err := s.q(ctx).LockAvatarOfUser(ctx, userID)
-	return owned{hash: row.AvatarHash, chosen: row.AvatarChosen}, sqldb.WrapAbsent(err, "lock user for avatar", errNoUser)
+	return ownedAvatar{hash: row.AvatarHash, chosen: row.AvatarChosen}, sqldb.WrapAbsent(err, "lock user for avatar", errNoUser)
 }
 
-func (s store) setForUser(ctx context.Context, userID int64, o owned, now time.Time) error {
+func (s store) setForUser(ctx context.Context, userID int64, o ownedAvatar, now time.Time) error {
 	err := s.q(ctx).SetAvatarOfUser(ctx, avatarsql.SetAvatarOfUserParams{
 		ID: userID, AvatarHash: o.hash, AvatarChosen: o.chosen, UpdatedAt: now,
 	})

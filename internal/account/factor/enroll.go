@@ -70,7 +70,7 @@ func (s *Service) ConfirmTOTP(ctx context.Context, caller *authz.Caller, code st
 		if err := s.store.confirmTOTP(ctx, self.ID, step, now); err != nil {
 			return err
 		}
-		codes, err = s.added(ctx, self, caller.Family, notice{kind: kindTOTP}, map[string]any{"type": kindTOTP})
+		codes, err = s.completeAddition(ctx, self, caller.Family, notice{kind: kindTOTP}, map[string]any{"type": kindTOTP})
 		return err
 	})
 	return codes, err
@@ -119,6 +119,6 @@ func (s *Service) RemoveTOTP(ctx context.Context, caller *authz.Caller, c Confir
 		if err := s.store.deleteTOTP(ctx, self.ID); err != nil {
 			return err
 		}
-		return s.removed(ctx, self.ID, notice{kind: kindTOTP}, map[string]any{"type": kindTOTP})
+		return s.completeRemoval(ctx, self.ID, notice{kind: kindTOTP}, map[string]any{"type": kindTOTP})
 	})
 }

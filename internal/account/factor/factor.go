@@ -96,9 +96,9 @@ func (s *Service) Overview(ctx context.Context, userID int64) (Overview, error) 
 	return o, err
 }
 
-// added completes the addition of a factor: it creates recovery codes if they are missing, records
+// completeAddition completes the addition of a factor: it creates recovery codes if they are missing, records
 // the factor for the caller's login, and notifies the user. The caller has locked the user.
-func (s *Service) added(ctx context.Context, self account.Self, family uuid.UUID, n notice, after map[string]any) (codes []string, err error) {
+func (s *Service) completeAddition(ctx context.Context, self account.Self, family uuid.UUID, n notice, after map[string]any) (codes []string, err error) {
 	now := s.deps.Clock.Now()
 	existing, _, err := s.store.countRecoveryCodes(ctx, self.ID)
 	if err != nil {
@@ -123,9 +123,9 @@ func (s *Service) added(ctx context.Context, self account.Self, family uuid.UUID
 	return codes, s.deps.Accounts.Record(ctx, self.ID, "factor.added", nil, after)
 }
 
-// removed completes the removal of a factor. With the last factor, it deletes the recovery codes.
+// completeRemoval completes the removal of a factor. With the last factor, it deletes the recovery codes.
 // The caller has locked the user.
-func (s *Service) removed(ctx context.Context, userID int64, n notice, before map[string]any) error {
+func (s *Service) completeRemoval(ctx context.Context, userID int64, n notice, before map[string]any) error {
 	if err := s.store.updateEnabled(ctx, userID); err != nil {
 		return err
 	}

@@ -169,7 +169,7 @@ func (s *Service) AddPasskey(ctx context.Context, caller *authz.Caller, n NewPas
 		if err := s.store.insertPasskey(ctx, self.ID, p); err != nil {
 			return err
 		}
-		codes, err = s.added(ctx, self, caller.Family, notice{kindPasskey, p.Name}, auditedPasskey(p))
+		codes, err = s.completeAddition(ctx, self, caller.Family, notice{kindPasskey, p.Name}, auditedPasskey(p))
 		return err
 	})
 	return p, codes, err
@@ -221,7 +221,7 @@ func (s *Service) RemovePasskey(ctx context.Context, caller *authz.Caller, id uu
 		if err := s.store.deletePasskey(ctx, self.ID, id); err != nil {
 			return err
 		}
-		return s.removed(ctx, self.ID, notice{kindPasskey, p.Name}, auditedPasskey(p))
+		return s.completeRemoval(ctx, self.ID, notice{kindPasskey, p.Name}, auditedPasskey(p))
 	})
 }
 

@@ -62,13 +62,13 @@ func (s *Service) findOrCreateUser(ctx context.Context, provider string, who ide
 func (s *Service) resolve(ctx context.Context, provider string, who identity, now time.Time) (codeSubject, error) {
 	email, emailErr := mail.NormalizeAddress(who.email)
 	proved := emailErr == nil && who.emailVerified
-	id, userID, err := s.store.linked(ctx, provider, who.subject)
+	id, userID, err := s.store.linkedIdentity(ctx, provider, who.subject)
 	switch {
 	case err == nil:
 		if err := s.deps.Accounts.Lock(ctx, userID); err != nil {
 			return codeSubject{}, err
 		}
-		present, _, err := s.store.linked(ctx, provider, who.subject)
+		present, _, err := s.store.linkedIdentity(ctx, provider, who.subject)
 		if errors.Is(err, errNotLinked) || err == nil && present != id {
 			return codeSubject{}, errIdentityTaken
 		}

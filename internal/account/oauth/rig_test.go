@@ -109,7 +109,9 @@ func (noSubscriptions) Overview(context.Context, []uuid.UUID) (map[uuid.UUID]ten
 
 func (noSubscriptions) RecordEntitlements(context.Context, uuid.UUID) error { return nil }
 
-func (noSubscriptions) HasActive(_ context.Context, _ uuid.UUID) (bool, error) { return false, nil }
+func (noSubscriptions) HasActive(context.Context, uuid.UUID) (bool, error) { return false, nil }
+
+func (noSubscriptions) HasBought(context.Context, uuid.UUID) (bool, error) { return false, nil }
 
 // pictures records the picture URLs that are passed to the importer in committed transactions.
 type pictures struct {

@@ -36,9 +36,9 @@ func (s store) takeFlow(ctx context.Context, provider, state, key string, now ti
 		sqldb.WrapAbsent(err, "take login flow", errInvalidState)
 }
 
-// linked returns an identity and the user that it is linked to. It returns errNotLinked if the
+// linkedIdentity returns an identity and the user that it is linked to. It returns errNotLinked if the
 // identity does not exist.
-func (s store) linked(ctx context.Context, provider, subject string) (id uuid.UUID, userID int64, err error) {
+func (s store) linkedIdentity(ctx context.Context, provider, subject string) (id uuid.UUID, userID int64, err error) {
 	row, err := s.q(ctx).UserByOAuthIdentity(ctx, oauthsql.UserByOAuthIdentityParams{Provider: provider, Subject: subject})
 	return row.ID, row.UserID, sqldb.WrapAbsent(err, "read linked identity", errNotLinked)
 }

@@ -20,8 +20,8 @@ type Memberships interface {
 	// returns the locked tenant of the user, or Nil for a user without a tenant, and whether the
 	// user owned it.
 	CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error)
-	// Deleted removes a user from a tenant that they do not own.
-	Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error
+	// RemoveDeletedUser removes a user from a tenant that they do not own.
+	RemoveDeletedUser(ctx context.Context, tenantID uuid.UUID, userID int64) error
 	// EmailChanged reports the new email of a user, in the transaction of the change.
 	EmailChanged(ctx context.Context, userID int64) error
 }
@@ -82,7 +82,7 @@ func (s *Service) leave(ctx context.Context, userID int64) error {
 	if err != nil || id == uuid.Nil || owned {
 		return err
 	}
-	return s.deps.Memberships.Deleted(ctx, id, userID)
+	return s.deps.Memberships.RemoveDeletedUser(ctx, id, userID)
 }
 
 // erase deletes the personal data of a user. The caller has locked the user.

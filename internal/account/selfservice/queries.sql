@@ -71,11 +71,11 @@ WHERE id = $1;
 -- name: MembersOf :one
 SELECT count(*) FROM memberships WHERE user_id = $1;
 
--- name: KeptUser :one
+-- name: ExportUser :one
 SELECT id, name, email, external_id, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
 FROM users WHERE id = $1;
 
--- name: KeptPlaces :many
+-- name: ExportMemberships :many
 SELECT t.id, t.name, r.name AS role_name, m.joined_at, t.deleted_at FROM memberships m
 JOIN tenants t ON t.id = m.tenant_id
 JOIN roles r ON r.id = m.role_id
@@ -86,7 +86,7 @@ JOIN tenants t ON t.id = f.tenant_id
 JOIN roles r ON r.id = f.role_id
 WHERE f.user_id = $1;
 
--- name: KeptIdentities :many
+-- name: ExportIdentities :many
 SELECT provider, subject, email, created_at, last_used_at FROM oauth_identities WHERE oauth_identities.user_id = $1
 UNION ALL
 SELECT 'sso' AS provider, subject, email, created_at, last_used_at FROM sso_identities WHERE sso_identities.user_id = $1
@@ -101,39 +101,39 @@ ORDER BY created_at, id;
 -- name: DeleteIdentity :exec
 DELETE FROM oauth_identities WHERE id = $1;
 
--- name: KeptPushes :many
+-- name: ExportPushes :many
 SELECT endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id;
 
--- name: KeptVerifications :many
+-- name: ExportVerifications :many
 SELECT email, created_at, expires_at FROM email_verifications WHERE user_id = $1 ORDER BY created_at, email;
 
--- name: KeptInvitations :many
+-- name: ExportInvitations :many
 SELECT t.name AS tenant_name, i.status, i.created_at, i.expires_at FROM invitations i
 JOIN tenants t ON t.id = i.tenant_id
 WHERE i.email = $1
 ORDER BY i.created_at, i.id;
 
--- name: KeptSent :many
+-- name: ExportSent :many
 -- A page of the invitations that a user has sent, oldest first, after a given invitation.
 SELECT id, status, created_at FROM invitations
 WHERE inviter_id = $1 AND created_at >= sqlc.arg(since)::timestamptz
     AND (created_at > sqlc.arg(since)::timestamptz OR id > sqlc.arg(after)::uuid)
 ORDER BY created_at, id LIMIT sqlc.arg(most);
 
--- name: KeptKeys :many
+-- name: ExportKeys :many
 SELECT id, name, created_at FROM api_keys WHERE created_by = $1 ORDER BY created_at, id;
 
--- name: KeptEntries :many
+-- name: ExportEntries :many
 -- A page of the audit entries of a user, oldest first, after a given entry.
 SELECT id, action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs
 WHERE actor_id = $1 AND created_at >= sqlc.arg(since)::timestamptz
     AND (created_at > sqlc.arg(since)::timestamptz OR id > sqlc.arg(after)::bigint)
 ORDER BY created_at, id LIMIT sqlc.arg(most);
 
--- name: KeptImpersonations :many
+-- name: ExportImpersonations :many
 SELECT action, created_at FROM impersonation_logs WHERE impersonated_id = $1 ORDER BY created_at, id;
 
--- name: KeptRequests :many
+-- name: ExportRequests :many
 -- A page of the logged requests of a user, oldest first, after a given request.
 SELECT id, at, method, route, path, status, code, tenant_id, ip FROM request_logs
 WHERE user_id = $1 AND at >= sqlc.arg(since)::timestamptz

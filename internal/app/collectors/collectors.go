@@ -143,7 +143,7 @@ func (s Sources) reports(m *metrics.Metrics) {
 			return err
 		}
 		put("tenantry_usage_report_lag_seconds", lag.Seconds())
-		refused, err := s.Reporter.Rejected(ctx)
+		refused, err := s.Reporter.CountRejected(ctx)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func ListJobs(ctx context.Context, s settings.Settings, p JobList, out io.Writer
 		return &settings.Error{Name: "--limit", Reason: "must be at least 1"}
 	}
 	return withJobs(ctx, s, func(queue *jobs.Queue) error {
-		dead, err := queue.Dead(ctx, p.Kind, p.Limit)
+		dead, err := queue.ListDead(ctx, p.Kind, p.Limit)
 		if err != nil {
 			return err
 		}

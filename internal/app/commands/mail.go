@@ -21,7 +21,7 @@ func ListMails(out io.Writer, asJSON bool) error {
 	if asJSON {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(map[string]any{"mails": letters.Mails(), "common": letters.Common()})
+		return encoder.Encode(map[string]any{"mails": letters.Mails(), "common": letters.CommonVariables()})
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, m := range letters.Mails() {

@@ -34,7 +34,7 @@ func TestListMails(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
-	if len(lines) != len(list.Mails) || len(list.Mails) != len(letters.Mails()) || len(list.Common) != len(letters.Common()) {
+	if len(lines) != len(list.Mails) || len(list.Mails) != len(letters.Mails()) || len(list.Common) != len(letters.CommonVariables()) {
 		t.Fatalf("%d lines, %d mails\n%s", len(lines), len(list.Mails), &asJSON)
 	}
 	for i, m := range list.Mails {

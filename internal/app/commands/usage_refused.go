@@ -21,7 +21,7 @@ func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) e
 	return withRejections(ctx, s, func(rejections *billing.Rejections) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(table, "ID\tTENANT\tMETER\tQUANTITY\tRECORDED\tREJECTED\tREASON") // Flush returns the error
-		err := rejections.ForEach(ctx, func(f billing.Rejected) error {
+		err := rejections.ForEach(ctx, func(f billing.RejectedReport) error {
 			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.ID, f.TenantID, f.MeterCode, f.Quantity,
 				f.RecordedAt.UTC().Format(time.RFC3339), f.RejectedAt.UTC().Format(time.RFC3339), f.Reason)
 			return err
@@ -60,7 +60,7 @@ func decideRefused(
 	}
 	return withRejections(ctx, s, func(rejections *billing.Rejections) error {
 		if len(ids) == 0 {
-			err := rejections.ForEach(ctx, func(f billing.Rejected) error { ids = append(ids, f.ID); return nil })
+			err := rejections.ForEach(ctx, func(f billing.RejectedReport) error { ids = append(ids, f.ID); return nil })
 			if err != nil {
 				return err
 			}

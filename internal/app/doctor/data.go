@@ -133,7 +133,7 @@ func (d *doctor) rates(ctx context.Context, db *sqldb.DB) {
 	}
 	var missing []string
 	if err == nil {
-		missing, err = rates.Missing(ctx, db, base, clock.System().Now())
+		missing, err = rates.MissingCurrencies(ctx, db, base, clock.System().Now())
 	}
 	switch {
 	case err != nil:

@@ -177,7 +177,7 @@ func (p Payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, e
 		return payer, err
 	}
 	payer.AddedAt = addedAt(items, current.Start, terms.Since)
-	payer.Metered = &billing.Metered{Period: current, Decided: decided, Prices: payer.Prices, Former: pricesOf(terms.Items)}
+	payer.Metered = &billing.MeteredBilling{Period: current, Decided: decided, Prices: payer.Prices, Former: pricesOf(terms.Items)}
 	if decided {
 		payer.Metered.Former = pricesOf(terms.Former)
 	}
@@ -264,7 +264,7 @@ func (c Consumption) Current(ctx context.Context, tenantID uuid.UUID) (map[strin
 	}
 	used := make(map[string]int64, len(summary.Readings))
 	for _, r := range summary.Readings {
-		used[r.Meter.Code] = r.Ungranted().Ceil()
+		used[r.Meter.Code] = r.UngrantedUsage().Ceil()
 	}
 	return used, nil
 }

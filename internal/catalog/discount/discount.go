@@ -62,10 +62,10 @@ func (d Discount) AmountIn(currency string) (int64, bool) {
 	return 0, false
 }
 
-// Off returns the amount that the discount takes off an amount of a currency, in minor units. A
+// Reduction returns the amount that the discount takes off an amount of a currency, in minor units. A
 // percentage is rounded half up, once, to a multiple of step, which is the smallest amount that the
 // provider can charge.
-func (d Discount) Off(amount int64, currency string, step int64) int64 {
+func (d Discount) Reduction(amount int64, currency string, step int64) int64 {
 	if amount <= 0 {
 		return 0
 	}

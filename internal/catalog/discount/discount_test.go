@@ -124,7 +124,7 @@ func TestOff(t *testing.T) {
 		{five, 300, 1, 300},
 		{five, -300, 1, 0},
 	} {
-		if got := c.Off(c.amount, "EUR", c.step); got != c.want {
+		if got := c.Reduction(c.amount, "EUR", c.step); got != c.want {
 			t.Errorf("%+v of %d in steps of %d: %d, want %d", c.Discount, c.amount, c.step, got, c.want)
 		}
 	}

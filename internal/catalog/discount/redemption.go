@@ -66,7 +66,7 @@ func (s *Service) check(ctx context.Context, d Discount, u Use) error {
 		return err
 	}
 	total := u.PriceCents * u.Quantity
-	if rest := total - d.Off(total, u.Currency, units.Step()); rest > 0 && rest < units.Minimum() {
+	if rest := total - d.Reduction(total, u.Currency, units.Step()); rest > 0 && rest < units.Minimum() {
 		return refusal(ReasonBelowMinimum)
 	}
 	return nil

@@ -92,7 +92,7 @@ func (s *Service) Create(ctx context.Context, d Discount) (Discount, error) {
 		if err := s.store.insert(ctx, d); err != nil {
 			return err
 		}
-		return s.catalog.Record(ctx, "discount", "created", d.ID, nil, recorded(d))
+		return s.catalog.Record(ctx, "discount", "created", d.ID, nil, auditFields(d))
 	})
 	return d, err
 }
@@ -114,7 +114,7 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Discoun
 		if err := s.store.save(ctx, d); err != nil {
 			return err
 		}
-		return s.catalog.Record(ctx, "discount", "updated", id, recorded(old), recorded(d))
+		return s.catalog.Record(ctx, "discount", "updated", id, auditFields(old), auditFields(d))
 	})
 	return d, err
 }
@@ -133,7 +133,7 @@ func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 		if err := s.jobs.Enqueue(ctx, JobDeactivate, id, jobs.Key(id.String())); err != nil {
 			return err
 		}
-		return s.catalog.Record(ctx, "discount", "deleted", id, recorded(d), nil)
+		return s.catalog.Record(ctx, "discount", "deleted", id, auditFields(d), nil)
 	})
 }
 
@@ -244,8 +244,8 @@ func (s *Service) checkAmounts(ctx context.Context, amounts []Amount, broken *fa
 	return nil
 }
 
-// recorded returns the discount's fields for the audit log, under their API names.
-func recorded(d Discount) map[string]any {
+// auditFields returns the discount's fields for the audit log, under their API names.
+func auditFields(d Discount) map[string]any {
 	amounts := map[string]any{}
 	for _, a := range d.Amounts {
 		amounts[a.Currency] = a.AmountCents

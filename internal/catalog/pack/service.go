@@ -132,7 +132,7 @@ func (s *Service) Create(ctx context.Context, p Pack) (Pack, error) {
 		if p, err = s.store.pack(ctx, p.ID); err != nil {
 			return err
 		}
-		return s.catalog.Record(ctx, "pack", "created", p.ID, nil, recorded(p))
+		return s.catalog.Record(ctx, "pack", "created", p.ID, nil, auditFields(p))
 	})
 	return p, err
 }
@@ -160,7 +160,7 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Pack)) 
 		if p, err = s.store.pack(ctx, id); err != nil {
 			return err
 		}
-		return s.catalog.Record(ctx, "pack", "updated", id, recorded(old), recorded(p))
+		return s.catalog.Record(ctx, "pack", "updated", id, auditFields(old), auditFields(p))
 	})
 	return p, err
 }
@@ -176,7 +176,7 @@ func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 		if err := s.store.delete(ctx, id, now); err != nil {
 			return err
 		}
-		return s.catalog.Record(ctx, "pack", "deleted", id, recorded(p), nil)
+		return s.catalog.Record(ctx, "pack", "deleted", id, auditFields(p), nil)
 	})
 }
 
@@ -286,8 +286,8 @@ func (s *Service) setPrices(ctx context.Context, packID uuid.UUID, old, next []P
 	return nil
 }
 
-// recorded returns the pack's fields for the audit log, under their API names.
-func recorded(p Pack) map[string]any {
+// auditFields returns the pack's fields for the audit log, under their API names.
+func auditFields(p Pack) map[string]any {
 	prices := map[string]any{}
 	for _, price := range p.Prices {
 		prices[price.Currency] = price.PriceCents

@@ -29,8 +29,8 @@ type Deps struct {
 	Clock    clock.Clock
 	Catalog  *catalog.Service
 	Provider Provider
-	Meters   Meters  // nil if usage is not sold
-	Running  Running // nil omits subscriptions from the status
+	Meters   Meters               // nil if usage is not sold
+	Running  RunningSubscriptions // nil omits subscriptions from the status
 	Log      *slog.Logger
 }
 
@@ -45,7 +45,7 @@ type Service struct {
 	catalog  *catalog.Service
 	provider Provider
 	meters   Meters
-	running  Running
+	running  RunningSubscriptions
 	log      *slog.Logger
 	store    store
 }

@@ -53,8 +53,8 @@ func (o Obstacle) err() *fault.Error {
 	return refusal
 }
 
-// Metered is the unit price of a meter, which a usage plan sells in addition to its own price.
-type Metered struct {
+// MeterPrice is the unit price of a meter, which a usage plan sells in addition to its own price.
+type MeterPrice struct {
 	MeterCode  string
 	PSPPriceID string
 	UnitPrice  money.UnitPrice
@@ -63,7 +63,7 @@ type Metered struct {
 // Meters lists the meter prices that usage plans sell.
 type Meters interface {
 	// LinkedPrices lists the linked prices of billed meters in a currency, by meter code.
-	LinkedPrices(ctx context.Context, currency string) ([]Metered, error)
+	LinkedPrices(ctx context.Context, currency string) ([]MeterPrice, error)
 }
 
 // Obstacles returns, by plan ID, the reason why each plan with a price in the currency cannot be
@@ -171,7 +171,7 @@ func (s *Service) ExplainRefusal(ctx context.Context, plan catalog.Plan, price c
 type view struct {
 	*Service
 	currency catalog.Currency
-	metered  []Metered // empty if no plan is a usage plan
+	metered  []MeterPrice // empty if no plan is a usage plan
 	states   map[string]state
 }
 
@@ -292,7 +292,7 @@ func statusOf(plan catalog.Plan, price catalog.Price, now state) (Status, []Mism
 
 // meterStatus is statusOf for the price of a meter that is sold with a plan. The provider bills all
 // prices of a checkout at the same interval.
-func meterStatus(plan catalog.Plan, m Metered, currency string, now state) Status {
+func meterStatus(plan catalog.Plan, m MeterPrice, currency string, now state) Status {
 	sameInterval := now.IntervalUnit == plan.Interval.Unit && now.IntervalCount == int(plan.Interval.Count)
 	switch {
 	case now.missing:

@@ -40,7 +40,7 @@ func TestObstacles(t *testing.T) {
 			}},
 		}
 	}
-	metered := []Metered{
+	metered := []MeterPrice{
 		{MeterCode: "calls", PSPPriceID: "price_calls", UnitPrice: unit(t, "0.25")},
 		{MeterCode: "mails", PSPPriceID: "price_mails", UnitPrice: unit(t, "2")},
 	}
@@ -159,7 +159,7 @@ func TestObstacles(t *testing.T) {
 			}
 			v := &view{currency: catalog.Currency{Code: cmp.Or(tt.currency, "EUR"), MinorUnits: 2}, metered: metered, states: states}
 			if tt.meters > 0 {
-				v.metered = slices.Repeat([]Metered{{MeterCode: "more", PSPPriceID: "price_more"}}, tt.meters)
+				v.metered = slices.Repeat([]MeterPrice{{MeterCode: "more", PSPPriceID: "price_more"}}, tt.meters)
 			}
 			got, is := v.findObstacle(plan, price, max(tt.units, 1))
 			if diff := gocmp.Diff(tt.want, got); diff != "" || is != (tt.want != Obstacle{}) {

@@ -51,8 +51,8 @@ type Switch struct {
 	Next time.Time
 }
 
-// Running reads running subscriptions.
-type Running interface {
+// RunningSubscriptions reads running subscriptions.
+type RunningSubscriptions interface {
 	// Switches lists the meters sold with a usage plan, by currency and meter code.
 	Switches(ctx context.Context, planID uuid.UUID) ([]Switch, error)
 }

@@ -39,13 +39,13 @@ func (st state) isOpen() bool {
 // refundable returns the amount that cards paid and that was not refunded.
 func (st state) refundable() (sum int64) {
 	for _, p := range st.payments {
-		sum += p.Left()
+		sum += p.RefundableAmount()
 	}
 	return sum
 }
 
-// uncredited returns the part of the total, and of its tax, that was not credited.
-func (st state) uncredited() (total, tax int64) {
+// uncreditedTotal returns the part of the total, and of its tax, that was not credited.
+func (st state) uncreditedTotal() (total, tax int64) {
 	total, tax = st.Invoice.Total.AmountCents, st.Invoice.Tax.AmountCents
 	for _, n := range st.notes {
 		total, tax = total-n.Total.AmountCents, tax-n.Tax.AmountCents
@@ -56,7 +56,7 @@ func (st state) uncredited() (total, tax int64) {
 // creditable returns the amount that a credit note can have. A credit note of an open invoice only
 // lowers the amount due.
 func (st state) creditable(s Settlement) int64 {
-	left, _ := st.uncredited()
+	left, _ := st.uncreditedTotal()
 	if st.isOpen() {
 		left = min(left, st.Remote.Open)
 	}
@@ -119,7 +119,7 @@ func (p *plan) addLines(st state, lines []requestLine) error {
 	if st.excludesTax() {
 		total, tax := st.Invoice.Total.AmountCents, st.Invoice.Tax.AmountCents
 		p.total += vat.Share(p.total, tax, total-tax)
-		left, _ := st.uncredited()
+		left, _ := st.uncreditedTotal()
 		if p.total == left+1 { // rounding
 			p.total = left
 		}
@@ -152,13 +152,13 @@ func (st state) excludesTax() bool {
 // the invoice. So the last credit note has the rest of the tax, and no other credit note has more
 // than the rest.
 func (st state) taxOf(total int64) int64 {
-	rest, restTax := st.uncredited()
+	rest, restTax := st.uncreditedTotal()
 	if total >= rest {
 		return restTax
 	}
 	tax := vat.Share(total, st.Invoice.Tax.AmountCents, st.Invoice.Total.AmountCents)
 	if st.TaxRate > 0 {
-		tax = vat.Included(total, st.TaxRate)
+		tax = vat.IncludedTax(total, st.TaxRate)
 	}
 	return min(max(tax, total-(rest-restTax)), restTax)
 }

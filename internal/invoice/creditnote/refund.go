@@ -210,11 +210,11 @@ func (s *Service) refundOnce(ctx context.Context, n Note, payments []provider.Pa
 	}
 	var left int64
 	for _, p := range payments {
-		if p.Left() >= amount {
+		if p.RefundableAmount() >= amount {
 			_, err := s.deps.Notes.Refund(ctx, p, amount, n.retryKey())
 			return err
 		}
-		left += p.Left()
+		left += p.RefundableAmount()
 	}
 	m := n.Total
 	m.AmountCents = left

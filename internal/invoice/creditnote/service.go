@@ -152,7 +152,7 @@ func (s *Service) claim(ctx context.Context, tenantID, invoiceID uuid.UUID, r re
 		if err := authz.Recheck(ctx); err != nil {
 			return err
 		}
-		pending, err := s.store.pending(ctx, tenantID)
+		pending, err := s.store.pendingNote(ctx, tenantID)
 		if err == nil {
 			c.note, c.isBusy = pending, pending.leasedUntil.After(s.deps.Lease.Now())
 			if c.isBusy {
@@ -306,7 +306,7 @@ func (s *Service) HandleSettle(ctx context.Context, job jobs.Job) error {
 			return err
 		}
 		var err error
-		if n, err = s.store.pending(ctx, tenantID); err != nil {
+		if n, err = s.store.pendingNote(ctx, tenantID); err != nil {
 			return err
 		}
 		if expired = !n.leasedUntil.After(s.deps.Lease.Now()); !expired {

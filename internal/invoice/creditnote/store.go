@@ -60,8 +60,8 @@ func toNote(row creditnotesql.CreditNote) (Note, error) {
 	return n, nil
 }
 
-// pending returns the request of a tenant whose outcome is unknown, or errNoNote.
-func (s store) pending(ctx context.Context, tenantID uuid.UUID) (Note, error) {
+// pendingNote returns the request of a tenant whose outcome is unknown, or errNoNote.
+func (s store) pendingNote(ctx context.Context, tenantID uuid.UUID) (Note, error) {
 	row, err := s.q(ctx).PendingNote(ctx, tenantID)
 	if err != nil {
 		return Note{}, sqldb.WrapAbsent(err, "read pending credit note", errNoNote)

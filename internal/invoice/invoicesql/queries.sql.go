@@ -527,55 +527,6 @@ func (q *Queries) IssuedDetails(ctx context.Context, arg IssuedDetailsParams) (I
 	return i, err
 }
 
-const keptInvoices = `-- name: KeptInvoices :many
-SELECT p.psp_invoice_id, i.status, i.currency, i.total_cents
-FROM psp_invoices p LEFT JOIN invoices i ON i.tenant_id = p.tenant_id AND i.psp_invoice_id = p.psp_invoice_id
-WHERE p.tenant_id = $1 AND ($2::text = '' OR p.psp_invoice_id = $2::text)
-ORDER BY p.psp_invoice_id
-`
-
-type KeptInvoicesParams struct {
-	TenantID uuid.UUID
-	One      string
-}
-
-type KeptInvoicesRow struct {
-	PSPInvoiceID string
-	Status       *string
-	Currency     *string
-	TotalCents   *int64
-}
-
-// The stored provider invoices of a tenant: all of them, or a single one. The status is null if
-// this service did not issue the invoice.
-func (q *Queries) KeptInvoices(ctx context.Context, arg KeptInvoicesParams) ([]KeptInvoicesRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptInvoices, arg.TenantID, arg.One)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptInvoicesRow{}
-	for rows.Next() {
-		var i KeptInvoicesRow
-		if err := rows.Scan(
-			&i.PSPInvoiceID,
-			&i.Status,
-			&i.Currency,
-			&i.TotalCents,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const lastBilled = `-- name: LastBilled :one
 SELECT plan_id, meter_id, name FROM psp_invoice_lines
 WHERE tenant_id = $1 AND psp_price_id = $2 ORDER BY created_at DESC, psp_line_id DESC LIMIT 1
@@ -1145,6 +1096,55 @@ INSERT INTO invoice_numbers (year, last) VALUES ($1, 0) ON CONFLICT (year) DO NO
 func (q *Queries) StartNumbers(ctx context.Context, year int32) error {
 	_, err := q.db.ExecContext(ctx, startNumbers, year)
 	return err
+}
+
+const storedInvoices = `-- name: StoredInvoices :many
+SELECT p.psp_invoice_id, i.status, i.currency, i.total_cents
+FROM psp_invoices p LEFT JOIN invoices i ON i.tenant_id = p.tenant_id AND i.psp_invoice_id = p.psp_invoice_id
+WHERE p.tenant_id = $1 AND ($2::text = '' OR p.psp_invoice_id = $2::text)
+ORDER BY p.psp_invoice_id
+`
+
+type StoredInvoicesParams struct {
+	TenantID uuid.UUID
+	One      string
+}
+
+type StoredInvoicesRow struct {
+	PSPInvoiceID string
+	Status       *string
+	Currency     *string
+	TotalCents   *int64
+}
+
+// The stored provider invoices of a tenant: all of them, or a single one. The status is null if
+// this service did not issue the invoice.
+func (q *Queries) StoredInvoices(ctx context.Context, arg StoredInvoicesParams) ([]StoredInvoicesRow, error) {
+	rows, err := q.db.QueryContext(ctx, storedInvoices, arg.TenantID, arg.One)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []StoredInvoicesRow{}
+	for rows.Next() {
+		var i StoredInvoicesRow
+		if err := rows.Scan(
+			&i.PSPInvoiceID,
+			&i.Status,
+			&i.Currency,
+			&i.TotalCents,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many

@@ -109,9 +109,9 @@ func (h *HTTP) method(ctx context.Context, customer, subscription string) (*Paym
 	return v, nil
 }
 
-// Failed handles GET /billing/failed-payment.
-func (h *HTTP) Failed(ctx context.Context, _ *tenantInput) (*rest.Data[*FailedPayment], error) {
-	failed, err := h.failed(ctx, authz.TenantID(ctx))
+// FailedPayment handles GET /billing/failed-payment.
+func (h *HTTP) FailedPayment(ctx context.Context, _ *tenantInput) (*rest.Data[*FailedPayment], error) {
+	failed, err := h.lastFailedPayment(ctx, authz.TenantID(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (h *HTTP) Failed(ctx context.Context, _ *tenantInput) (*rest.Data[*FailedPa
 	return rest.OK(failed), nil
 }
 
-// failed returns the last failed payment of a tenant, or nil.
-func (h *HTTP) failed(ctx context.Context, tenantID uuid.UUID) (*FailedPayment, error) {
+// lastFailedPayment returns the last failed payment of a tenant, or nil.
+func (h *HTTP) lastFailedPayment(ctx context.Context, tenantID uuid.UUID) (*FailedPayment, error) {
 	row, err := h.book.store.lastFailed(ctx, tenantID)
 	if errors.Is(err, errNotFound) {
 		return nil, nil //nolint:nilnil // null is the answer
@@ -168,7 +168,7 @@ func (h *HTTP) AdminBilling(ctx context.Context, in *adminInput) (*rest.Data[Ten
 	for _, row := range sums {
 		v.PaidInAll, v.Open = add(v.PaidInAll, row.Currency, row.Paid), add(v.Open, row.Currency, row.Open)
 	}
-	if v.FailedPayment, err = h.failed(ctx, id); err != nil {
+	if v.FailedPayment, err = h.lastFailedPayment(ctx, id); err != nil {
 		return nil, err
 	}
 	customer, subscription, err := h.book.store.payer(ctx, id)

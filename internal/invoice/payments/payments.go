@@ -64,7 +64,7 @@ type State struct {
 // LoadState returns the state of an invoice that was just read from the provider. If a payment
 // failed, it calls the provider for the reason, so it must not be called in a transaction.
 func (b *Book) LoadState(ctx context.Context, in psp.Invoice) (State, error) {
-	failure, err := b.wallet.Failed(ctx, in)
+	failure, err := b.wallet.FailureOf(ctx, in)
 	return State{in, failure}, err
 }
 

@@ -25,8 +25,8 @@ type Variable struct {
 	Subject bool   `json:"in_subject"` // also available in the subject
 }
 
-// Common returns the variables that all mails have.
-func Common() []Variable {
+// CommonVariables returns the variables that all mails have.
+func CommonVariables() []Variable {
 	return []Variable{
 		{"app", "Name of the product.", true},
 		{"lang", "Language of the email: en, fr, es or it.", true},

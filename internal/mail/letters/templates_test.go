@@ -59,7 +59,7 @@ func TestVariablesAreThere(t *testing.T) {
 	documented := map[string][]string{}
 	for _, m := range letters.Mails() {
 		body, subject := "x", "x"
-		for _, v := range slices.Concat(letters.Common(), m.Variables) {
+		for _, v := range slices.Concat(letters.CommonVariables(), m.Variables) {
 			body += show(v)
 			if v.Subject {
 				subject += show(v)
@@ -111,7 +111,7 @@ func TestDocumentedVariables(t *testing.T) {
 		if !strings.Contains(page, "\n| `"+m.Name+"` |") {
 			t.Errorf("docs/mail.md does not list %s", m.Name)
 		}
-		for _, v := range slices.Concat(letters.Common(), m.Variables) {
+		for _, v := range slices.Concat(letters.CommonVariables(), m.Variables) {
 			marked := strings.Contains(page, "`"+v.Name+"` *")
 			if !strings.Contains(page, "`"+v.Name+"`") || marked != v.Subject {
 				t.Errorf("docs/mail.md: %s of %s, in subjects: %v", v.Name, m.Name, v.Subject)

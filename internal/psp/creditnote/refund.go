@@ -49,8 +49,8 @@ type Payment struct {
 	Refunds                  []Refund // oldest first
 }
 
-// Left returns the amount of the payment that was not refunded.
-func (p Payment) Left() int64 {
+// RefundableAmount returns the amount of the payment that was not refunded.
+func (p Payment) RefundableAmount() int64 {
 	left := p.Amount
 	for _, r := range p.Refunds {
 		if r.Status != RefundFailed {

@@ -93,7 +93,7 @@ func (c *Client) Fetch(ctx context.Context, link string) (Document, error) {
 		}
 		return Document{}, psp.ErrUnavailable.Wrap(fmt.Errorf("get invoice pdf: %w", err))
 	}
-	return Document{Body: &timed{file, cancel}, Length: resp.ContentLength}, nil
+	return Document{Body: &timedBody{file, cancel}, Length: resp.ContentLength}, nil
 }
 
 // follow returns the response at the end of a link.
@@ -178,13 +178,13 @@ func (c *Client) isProviders(u *url.URL) bool {
 	return u.Scheme == "https" && u.Port() == "" && strings.HasSuffix(u.Hostname(), hosts)
 }
 
-// timed cancels the timeout of a body when it is closed.
-type timed struct {
+// timedBody cancels the timeout of a body when it is closed.
+type timedBody struct {
 	io.ReadCloser
 	cancel context.CancelFunc
 }
 
-func (t *timed) Close() error {
+func (t *timedBody) Close() error {
 	defer t.cancel()
 	return t.ReadCloser.Close()
 }

@@ -26,8 +26,8 @@ type Item struct {
 	raw    *stripe.InvoiceItem
 }
 
-// Pending returns the items that are pending for the next invoice of a subscription.
-func (i Items) Pending(ctx context.Context, customerID, subscriptionID string) ([]Item, error) {
+// ListPending returns the items that are pending for the next invoice of a subscription.
+func (i Items) ListPending(ctx context.Context, customerID, subscriptionID string) ([]Item, error) {
 	all, err := i.list(ctx, "list pending invoice items", &stripe.InvoiceItemListParams{
 		Customer: stripe.String(customerID), Pending: stripe.Bool(true),
 	})
@@ -64,7 +64,7 @@ func (i Items) ChargeUnpaid(ctx context.Context, sub psp.Subscription, since tim
 		_, err := api.V1InvoiceItems.Create(ctx, params)
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {
-		pending, err := i.Pending(ctx, sub.CustomerID, sub.ID)
+		pending, err := i.ListPending(ctx, sub.CustomerID, sub.ID)
 		made := slices.ContainsFunc(pending, func(item Item) bool { return item.ChargesUnpaid() && item.raw.Amount == amount })
 		if err == nil && !made {
 			err = psp.ErrNotDone

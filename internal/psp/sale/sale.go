@@ -133,9 +133,9 @@ func (s Sales) Get(ctx context.Context, sessionID string) (Sale, error) {
 	return newSale(session), nil
 }
 
-// Refunded returns the metadata of the sale that a charge paid, and whether the whole payment was
+// RefundedSale returns the metadata of the sale that a charge paid, and whether the whole payment was
 // refunded.
-func (s Sales) Refunded(ctx context.Context, chargeID string) (metadata map[string]string, whole bool, err error) {
+func (s Sales) RefundedSale(ctx context.Context, chargeID string) (metadata map[string]string, whole bool, err error) {
 	ch, _, err := psp.Call(ctx, s.Client, "get refunded charge", func(ctx context.Context, api *calls.API) (*stripe.Charge, error) {
 		params := &stripe.ChargeRetrieveParams{}
 		params.AddExpand("payment_intent")

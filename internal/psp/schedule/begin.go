@@ -15,7 +15,7 @@ const statusTrialing = string(stripe.SubscriptionStatusTrialing)
 
 // Begin ends the trial of a subscription and makes the change in the same step, so that the first paid
 // period has the new price. The subscription must not have a schedule. A repetition does nothing.
-func (s Schedules) Begin(ctx context.Context, subscriptionID string, n Next, key string) error {
+func (s Schedules) Begin(ctx context.Context, subscriptionID string, n NextPeriod, key string) error {
 	present, err := s.Client.GetSubscription(ctx, subscriptionID)
 	if err != nil || present.Status != statusTrialing {
 		return err
@@ -38,7 +38,7 @@ func (s Schedules) Begin(ctx context.Context, subscriptionID string, n Next, key
 	return err
 }
 
-func (s Schedules) beginParams(ctx context.Context, present psp.Subscription, n Next) (*stripe.SubscriptionUpdateParams, error) {
+func (s Schedules) beginParams(ctx context.Context, present psp.Subscription, n NextPeriod) (*stripe.SubscriptionUpdateParams, error) {
 	item, err := s.item(ctx, n)
 	if err != nil {
 		return nil, err

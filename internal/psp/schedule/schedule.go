@@ -24,8 +24,8 @@ var ErrPeriodEnded = fmt.Errorf("%w: the period has ended", psp.ErrRefused)
 // Schedules sets and releases the schedules of subscriptions.
 type Schedules struct{ Client *psp.Client }
 
-// Next describes a subscription from the end of its current period on.
-type Next struct {
+// NextPeriod describes a subscription from the end of its current period on.
+type NextPeriod struct {
 	// StartsAt is the end of the current period.
 	StartsAt time.Time
 	PriceID  string
@@ -51,7 +51,7 @@ type Next struct {
 //
 // Invariant: both steps can be repeated. A schedule that was created but not updated has only the
 // current phase and does not change the subscription. The next attempt uses it.
-func (s Schedules) Set(ctx context.Context, subscriptionID string, n Next, key string) error {
+func (s Schedules) Set(ctx context.Context, subscriptionID string, n NextPeriod, key string) error {
 	sub, err := s.read(ctx, subscriptionID)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (s Schedules) create(ctx context.Context, subscriptionID, key string) (*str
 
 // phases returns the two phases of a schedule. The current phase does not change the subscription;
 // the next phase lasts one interval.
-func (s Schedules) phases(ctx context.Context, sub *stripe.Subscription, managed *stripe.SubscriptionSchedule, n Next) (*stripe.SubscriptionScheduleUpdateParams, error) {
+func (s Schedules) phases(ctx context.Context, sub *stripe.Subscription, managed *stripe.SubscriptionSchedule, n NextPeriod) (*stripe.SubscriptionScheduleUpdateParams, error) {
 	item, err := s.item(ctx, n)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (s Schedules) phases(ctx context.Context, sub *stripe.Subscription, managed
 }
 
 // item returns the item of the next phase that bills the plan.
-func (s Schedules) item(ctx context.Context, n Next) (*stripe.SubscriptionScheduleUpdatePhaseItemParams, error) {
+func (s Schedules) item(ctx context.Context, n NextPeriod) (*stripe.SubscriptionScheduleUpdatePhaseItemParams, error) {
 	item := &stripe.SubscriptionScheduleUpdatePhaseItemParams{Quantity: stripe.Int64(n.Quantity)}
 	if n.Price == nil {
 		item.Price = stripe.String(n.PriceID)

@@ -27,9 +27,9 @@ type Failure struct {
 	At      *time.Time // nil if the provider does not send it
 }
 
-// Failed returns why the last attempt to pay an invoice failed. A payment in progress has not
+// FailureOf returns why the last attempt to pay an invoice failed. A payment in progress has not
 // failed.
-func (w Wallet) Failed(ctx context.Context, in psp.Invoice) (Failure, error) {
+func (w Wallet) FailureOf(ctx context.Context, in psp.Invoice) (Failure, error) {
 	if in.Status != "open" || in.PaymentIntentID == "" || in.Attempts == 0 {
 		return Failure{}, nil
 	}

@@ -51,7 +51,7 @@ func Handler(next http.Handler, refuse http.HandlerFunc) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		sound, last := c.handled()
+		sound, last := c.countRequest()
 		if last {
 			w.Header().Set("Connection", "close")
 		}
@@ -91,9 +91,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// handled counts a request that reached the handler. It reports whether its head was scanned and is
+// countRequest counts a request that reached the handler. It reports whether its head was scanned and is
 // unambiguous, and whether it must be the last of the connection.
-func (c *conn) handled() (sound, last bool) {
+func (c *conn) countRequest() (sound, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answered++

@@ -149,7 +149,7 @@ func (b *Book) forms(schemas map[string]*shape.Schema, status int, list codes, i
 	}
 	switch {
 	case len(plain) > 0:
-		forms = append(forms, b.coded(status, plain, !list[""]))
+		forms = append(forms, b.formOfCodes(status, plain, !list[""]))
 	case list[""]:
 		forms = append(forms, plainError)
 	}
@@ -188,11 +188,11 @@ func union(forms []form) *shape.Schema {
 	return s
 }
 
-// coded returns the form of an error with one of several codes. isAlways means that the error
+// formOfCodes returns the form of an error with one of several codes. isAlways means that the error
 // always has a code. For example, SubscriptionBusyError always has a code, and
 // ForbiddenOrInsufficientScopeError has a code only for one of its reasons. The book can assign
 // shorter names.
-func (b *Book) coded(status int, list []string, isAlways bool) form {
+func (b *Book) formOfCodes(status int, list []string, isAlways bool) form {
 	s := errorSchema("Error with one of these codes.")
 	var words []string
 	if !isAlways {

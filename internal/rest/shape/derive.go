@@ -239,7 +239,7 @@ func (r *Registry) constrain(s *Schema, field reflect.StructField) {
 		panic("unknown format " + s.Format)
 	}
 	s.MinLength, s.MaxLength = number(field, "minLength", s.MinLength), number(field, "maxLength", s.MaxLength)
-	s.Minimum, s.Above, s.Maximum = bound(field, "minimum", s.Minimum), bound(field, "exclusiveMinimum", s.Above), bound(field, "maximum", s.Maximum)
+	s.Minimum, s.Above, s.Maximum = parseBound(field, "minimum", s.Minimum), parseBound(field, "exclusiveMinimum", s.Above), parseBound(field, "maximum", s.Maximum)
 	if pattern := field.Tag.Get("pattern"); pattern != "" {
 		s.Pattern = regexp.MustCompile(pattern)
 	}
@@ -272,13 +272,13 @@ func (r *Registry) nameTexts(s *Schema, field reflect.StructField) {
 }
 
 func number(field reflect.StructField, tag string, otherwise int) int {
-	if n := bound(field, tag, nil); n != nil {
+	if n := parseBound(field, tag, nil); n != nil {
 		return int(*n)
 	}
 	return otherwise
 }
 
-func bound(field reflect.StructField, tag string, otherwise *float64) *float64 {
+func parseBound(field reflect.StructField, tag string, otherwise *float64) *float64 {
 	text := field.Tag.Get(tag)
 	if text == "" {
 		return otherwise

@@ -56,7 +56,7 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		raw := jsontext.Value(body)
-		if !Readable(raw) || raw.Kind() != '{' {
+		if !IsReadable(raw) || raw.Kind() != '{' {
 			return // such bodies are rejected earlier
 		}
 		normal, broken := normalize(raw)

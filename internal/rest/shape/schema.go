@@ -87,11 +87,11 @@ func (s *Schema) Add(name string, required bool, schema *Schema) {
 	s.Properties = append(s.Properties, Property{Name: name, Required: required, Schema: schema})
 }
 
-// plain is a Schema without its methods.
-type plain Schema
+// plainSchema is a Schema without its methods.
+type plainSchema Schema
 
-// printed is the JSON form of a Schema.
-type printed struct {
+// printedSchema is the JSON form of a Schema.
+type printedSchema struct {
 	Type                 any            `json:"type,omitempty"`
 	Ref                  string         `json:"$ref,omitempty"`
 	AnyOf                []*Schema      `json:"anyOf,omitempty"`
@@ -102,12 +102,12 @@ type printed struct {
 	Properties           map[string]any `json:"properties,omitempty"`
 	Required             []string       `json:"required,omitempty"`
 	AdditionalProperties any            `json:"additionalProperties,omitzero"`
-	plain
+	plainSchema
 }
 
 // MarshalJSON encodes the schema for OpenAPI 3.1.
 func (s *Schema) MarshalJSON() ([]byte, error) {
-	out := printed{plain: plain{Description: s.Description}}
+	out := printedSchema{plainSchema: plainSchema{Description: s.Description}}
 	if s.Default != "" {
 		out.Default = s.literal(s.Default)
 	}
@@ -122,8 +122,8 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out, json.Deterministic(true))
 }
 
-func (s *Schema) printRules(out *printed) {
-	out.Type, out.plain = s.Type, plain(*s)
+func (s *Schema) printRules(out *printedSchema) {
+	out.Type, out.plainSchema = s.Type, plainSchema(*s)
 	if s.Above != nil {
 		// Some generators reject the number of OpenAPI 3.1, so the bound is printed as included.
 		out.Minimum, out.Above = s.Above, nil

@@ -30,8 +30,8 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 
 var null = jsontext.Value("null")
 
-// Readable reports whether a text is JSON that Normalize can read.
-func Readable(raw jsontext.Value) bool { return raw.IsValid(lenient) }
+// IsReadable reports whether a text is JSON that Normalize can read.
+func IsReadable(raw jsontext.Value) bool { return raw.IsValid(lenient) }
 
 // Normalize returns a value in normal form: only known keys, strings trimmed and in NFC, empty
 // strings null if nullable, defaults for absent values, and canonical numbers. Normalizing is
@@ -164,7 +164,7 @@ func (v *validator) checkObject(s *Schema, raw jsontext.Value, path string) json
 	})
 	out := append(make([]byte, 0, len(raw)+16), '{')
 	for i, p := range s.Properties {
-		values[i] = p.present(values[i])
+		values[i] = p.effectiveValue(values[i])
 		if values[i] == nil {
 			if p.Required {
 				v.fail(join(path, p.Name), "validation.required")
@@ -192,10 +192,10 @@ func (s *Schema) indexOf(name []byte) int {
 	return -1
 }
 
-// present returns the effective value of a property, or nil. An empty string becomes null if the
+// effectiveValue returns the effective value of a property, or nil. An empty string becomes null if the
 // property is nullable, and absent if it is required. For other properties, an empty string is a
 // normal value.
-func (p *Property) present(value jsontext.Value) jsontext.Value {
+func (p *Property) effectiveValue(value jsontext.Value) jsontext.Value {
 	switch {
 	case value == nil && p.Default != "":
 		return p.literal(p.Default)

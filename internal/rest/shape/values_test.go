@@ -28,7 +28,7 @@ func rulesOf[B any](t testing.TB) *shape.Schema {
 // normalize returns the normal form of a body, or the messages of its invalid fields.
 func normalize(t rapid.TB, rules *shape.Schema, body string) (string, map[string]string) {
 	t.Helper()
-	if !shape.Readable(jsontext.Value(body)) {
+	if !shape.IsReadable(jsontext.Value(body)) {
 		t.Fatalf("not readable: %s", body)
 	}
 	var broken fault.Fields

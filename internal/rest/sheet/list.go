@@ -30,7 +30,7 @@ type List[V any] struct {
 // Answer returns the response for a query. build makes the body of a page.
 func Answer[V, B any](ctx context.Context, l List[V], q page.Query, build func(entries []V, total int64) (B, error)) (*rest.Body[B], error) {
 	if asked, bom := q.CSV(); asked {
-		return new(rest.Body[B]).Instead(l.file(ctx, q.Export(), bom)), nil
+		return new(rest.Body[B]).ReplaceWith(l.file(ctx, q.Export(), bom)), nil
 	}
 	entries, total, err := l.Read(ctx, q)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 // wholePart is the number of entries that Whole formats at a time.
 const wholePart = 500
 
-// Whole returns a CSV file of entries that are in memory, with the columns of a List. name is the name
+// FromSlice returns a CSV file of entries that are in memory, with the columns of a List. name is the name
 // of the file without extension.
-func Whole[V any](ctx context.Context, name string, decimals Decimals, entries []V, bom bool) *rest.Blob {
+func FromSlice[V any](ctx context.Context, name string, decimals Decimals, entries []V, bom bool) *rest.Blob {
 	columns := columnsOf(reflect.TypeFor[V]())
 	names := make([]string, len(columns))
 	for i, c := range columns {

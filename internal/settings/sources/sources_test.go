@@ -37,7 +37,7 @@ func TestOrigins(t *testing.T) {
 		BrandFlags:   settings.BrandFlags{AppName: "Acme", Accent: "#0b5d5e"},
 		HTTPFlags:    settings.HTTPFlags{RedisURL: "redis://:hunter2@cache"},
 		StoreFlags:   settings.StoreFlags{DatabaseURLFile: "/run/hunter2"},
-		OutsideFlags: settings.OutsideFlags{SMTPURLFile: "/run/hunter2", StripeURL: "http://127.0.0.1:9090"},
+		OutsideFlags: settings.ExternalFlags{SMTPURLFile: "/run/hunter2", StripeURL: "http://127.0.0.1:9090"},
 	}
 	environ := map[string]string{"TENANTRY_APP_NAME": "Acme", "TENANTRY_STRIPE_SECRET_KEY": "sk_hunter2", "TENANTRY_ACCENT": "#000000"}
 	read := sources.Read(flags, func(name string) string { return environ[name] })

@@ -90,8 +90,8 @@ type statement struct {
 // schema.
 var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release|pragma\s+data_version|pragma\s+wal_checkpoint)\b[^;]*$`)
 
-// cached returns the cached statement for a text, or nil if the text is not cached.
-func (c *conn) cached(ctx context.Context, text string) (*statement, error) {
+// cachedStatement returns the cached statement for a text, or nil if the text is not cached.
+func (c *conn) cachedStatement(ctx context.Context, text string) (*statement, error) {
 	if s := c.known[text]; s != nil {
 		if s.busy {
 			return nil, nil
@@ -135,7 +135,7 @@ func (c *conn) makeRoom() error {
 
 // ExecContext runs a statement for its effect.
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	s, err := c.cached(ctx, text)
+	s, err := c.cachedStatement(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 
 // QueryContext runs a statement for its rows.
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	s, err := c.cached(ctx, text)
+	s, err := c.cachedStatement(ctx, text)
 	if err != nil {
 		return nil, err
 	}

@@ -69,8 +69,8 @@ func (m Moment) day() time.Time {
 	return m.At.Add(-time.Microsecond)
 }
 
-// at returns the step that applies at a moment, or an inactive one.
-func (s Subscription) at(m Moment) Step {
+// stepAt returns the step that applies at a moment, or an inactive one.
+func (s Subscription) stepAt(m Moment) Step {
 	limit := m.limit()
 	i := sort.Search(len(s.Steps), func(i int) bool { return s.Steps[i].At >= limit })
 	if i == 0 {

@@ -151,7 +151,7 @@ func (h *HTTP) Show(ctx context.Context, in *analyticsInput) (*rest.Body[Analyti
 	r := sel.history.report(sel.rates, list)
 	if in.Format == "csv" {
 		rows := monthRows(r.months, list, sel.currency)
-		return new(rest.Body[AnalyticsReport]).Instead(sheet.Whole(ctx, "analytics", h.svc.deps.Rates.Decimals, rows, in.BOM)), nil
+		return new(rest.Body[AnalyticsReport]).ReplaceWith(sheet.FromSlice(ctx, "analytics", h.svc.deps.Rates.Decimals, rows, in.BOM)), nil
 	}
 	names, err := h.svc.store.planNames(ctx, i18n.Locale(ctx))
 	if err != nil {

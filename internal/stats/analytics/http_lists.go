@@ -116,7 +116,7 @@ func (h *HTTP) Movements(ctx context.Context, in *movementsInput) (*rest.Body[pa
 		return nil, err
 	}
 	if asked {
-		return new(rest.Body[page.Page[RevenueMovement]]).Instead(sheet.Whole(ctx, "movements", h.svc.deps.Rates.Decimals, views, bom)), nil
+		return new(rest.Body[page.Page[RevenueMovement]]).ReplaceWith(sheet.FromSlice(ctx, "movements", h.svc.deps.Rates.Decimals, views, bom)), nil
 	}
 	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/analytics/movements", views, int64(len(list)))), nil
 }
@@ -185,7 +185,7 @@ func (h *HTTP) Cohorts(ctx context.Context, in *cohortsInput) (*rest.Body[Cohort
 		}
 	}
 	if in.Format == "csv" {
-		return new(rest.Body[CohortList]).Instead(cohortFile(ctx, views, in.BOM)), nil
+		return new(rest.Body[CohortList]).ReplaceWith(cohortFile(ctx, views, in.BOM)), nil
 	}
 	return rest.NewBody(CohortList{Data: views}), nil
 }

@@ -50,7 +50,7 @@ type conversion []rates.Conversion // by index of the currency
 func (h History) conversionAt(t rates.Table, m Moment) conversion {
 	list := make(conversion, len(h.Currencies))
 	for i, code := range h.Currencies {
-		list[i], _ = t.At(code, m.day())
+		list[i], _ = t.ConversionAt(code, m.day())
 	}
 	return list
 }
@@ -65,8 +65,8 @@ type position struct {
 // positionAt returns the revenue of a customer at a moment.
 func positionAt(own []Subscription, m Moment, c conversion) (p position) {
 	for _, s := range own {
-		if step := s.at(m); step.Amount > 0 {
-			p.amount += c[s.Currency].Of(step.Amount)
+		if step := s.stepAt(m); step.Amount > 0 {
+			p.amount += c[s.Currency].Convert(step.Amount)
 			p.counts = true
 		}
 	}
@@ -137,8 +137,8 @@ func (f *Figures) add(m Movement) {
 	}
 }
 
-// figures returns the figures of consecutive months, oldest first.
-func (h History) figures(t rates.Table, list []window) []Figures {
+// monthlyFigures returns the figures of consecutive months, oldest first.
+func (h History) monthlyFigures(t rates.Table, list []window) []Figures {
 	moments := []Moment{list[0].start}
 	for _, w := range list {
 		moments = append(moments, w.end)
@@ -222,9 +222,9 @@ func (h History) movements(t rates.Table, w window, kind Kind) []Movement {
 	return list
 }
 
-// retained returns the revenue at an earlier moment and the later revenue of the same customers, both
+// retainedRevenue returns the revenue at an earlier moment and the later revenue of the same customers, both
 // at the later rates.
-func (h History) retained(t rates.Table, earlier, later Moment) (before, after int64, exist bool) {
+func (h History) retainedRevenue(t rates.Table, earlier, later Moment) (before, after int64, exist bool) {
 	c := h.conversionAt(t, later)
 	h.eachCustomer(func(own []Subscription) {
 		if p := positionAt(own, earlier, c); p.counts {

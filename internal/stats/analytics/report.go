@@ -46,8 +46,8 @@ type missingRate struct {
 func (h History) report(t rates.Table, list []window) report {
 	last := list[len(list)-1]
 	converted := h.convertible(t)
-	r := report{months: converted.figures(t, list), missingRates: h.missingRates(t, list), byCurrency: h.byCurrency(t, last.end)}
-	before, after, exist := converted.retained(t, last.end.yearEarlier(), last.end)
+	r := report{months: converted.monthlyFigures(t, list), missingRates: h.missingRates(t, list), byCurrency: h.byCurrency(t, last.end)}
+	before, after, exist := converted.retainedRevenue(t, last.end.yearEarlier(), last.end)
 	if exist {
 		r.retention = ratio(after, before)
 	}
@@ -74,14 +74,14 @@ func (h History) convertible(t rates.Table) History {
 	return h.apply(f)
 }
 
-// used returns the currencies with revenue at any time from the start to the end of a window, sorted.
-func (h History) used(w window) []string {
+// usedCurrencies returns the currencies with revenue at any time from the start to the end of a window, sorted.
+func (h History) usedCurrencies(w window) []string {
 	found := map[int]bool{}
 	for _, s := range h.Subscriptions {
 		if found[s.Currency] {
 			continue
 		}
-		isUsed := s.at(w.start).Amount > 0
+		isUsed := s.stepAt(w.start).Amount > 0
 		for _, step := range s.Steps {
 			isUsed = isUsed || step.Amount > 0 && step.At >= w.start.limit() && step.At < w.end.limit()
 		}
@@ -100,8 +100,8 @@ func (h History) used(w window) []string {
 func (h History) missingRates(t rates.Table, list []window) []missingRate {
 	missing := []missingRate{}
 	for _, w := range list {
-		for _, code := range h.used(w) {
-			if _, isMissing := t.At(code, w.end.day()); isMissing {
+		for _, code := range h.usedCurrencies(w) {
+			if _, isMissing := t.ConversionAt(code, w.end.day()); isMissing {
 				missing = append(missing, missingRate{code, w.start.At})
 			}
 		}
@@ -114,7 +114,7 @@ func (h History) byPlan(t rates.Table, m Moment) []planRevenue {
 	c := h.conversionAt(t, m)
 	of := map[int]*planRevenue{}
 	for _, s := range h.Subscriptions {
-		step := s.at(m)
+		step := s.stepAt(m)
 		if !step.Active {
 			continue
 		}
@@ -124,7 +124,7 @@ func (h History) byPlan(t rates.Table, m Moment) []planRevenue {
 			of[step.Plan] = p
 		}
 		p.subscriptions++
-		p.amount += c[s.Currency].Of(step.Amount)
+		p.amount += c[s.Currency].Convert(step.Amount)
 	}
 	list := []planRevenue{}
 	for _, p := range of {
@@ -142,9 +142,9 @@ func (h History) byCurrency(t rates.Table, m Moment) []currencyRevenue {
 	c := h.conversionAt(t, m)
 	amounts, converted := make([]int64, len(h.Currencies)), make([]int64, len(h.Currencies))
 	for _, s := range h.Subscriptions {
-		amount := s.at(m).Amount
+		amount := s.stepAt(m).Amount
 		amounts[s.Currency] += amount
-		converted[s.Currency] += c[s.Currency].Of(amount)
+		converted[s.Currency] += c[s.Currency].Convert(amount)
 	}
 	list := []currencyRevenue{}
 	for i, code := range h.Currencies {

@@ -126,7 +126,7 @@ func (s *Service) load(ctx context.Context, plan, currency string, w window) (se
 		return sel, nil
 	}
 	if currency == "" {
-		used := sel.history.used(w)
+		used := sel.history.usedCurrencies(w)
 		if len(used) == 0 && len(sel.history.Currencies) == 1 {
 			used = slices.Clone(sel.history.Currencies)
 		}
@@ -137,7 +137,7 @@ func (s *Service) load(ctx context.Context, plan, currency string, w window) (se
 			currency = used[0]
 		}
 	}
-	sel.rates = rates.Only(currency)
+	sel.rates = rates.SingleCurrency(currency)
 	if currency != "" {
 		sel.currency = &currency
 	}

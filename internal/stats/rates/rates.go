@@ -34,8 +34,8 @@ type Table struct {
 	rates  map[string][]rate
 }
 
-// Only returns a table that converts amounts of one currency to themselves.
-func Only(currency string) Table { return Table{base: currency, isOnly: true} }
+// SingleCurrency returns a table that converts amounts of one currency to themselves.
+func SingleCurrency(currency string) Table { return Table{base: currency, isOnly: true} }
 
 // HasRates reports whether the table converts between currencies.
 func (t Table) HasRates() bool { return t.base != "" && !t.isOnly }
@@ -46,10 +46,10 @@ func (t Table) Base() string { return t.base }
 // Has reports whether amounts of a currency can be converted.
 func (t Table) Has(currency string) bool { return currency == t.base || len(t.rates[currency]) > 0 }
 
-// At returns the conversion from a currency to the base at a time: by the latest rate of the day or of
+// ConversionAt returns the conversion from a currency to the base at a time: by the latest rate of the day or of
 // at most ten days before. Without one, it returns the latest earlier rate, or else the earliest later
 // one, and isMissing. It returns a conversion to 0 for a currency without any rate.
-func (t Table) At(currency string, at time.Time) (c Conversion, isMissing bool) {
+func (t Table) ConversionAt(currency string, at time.Time) (c Conversion, isMissing bool) {
 	if currency == t.base {
 		return Conversion{identical: true}, false
 	}
@@ -90,7 +90,7 @@ func (c Conversion) factor() string {
 
 // newConversion returns the conversion at a rate between currencies with these numbers of decimals.
 func newConversion(value money.UnitPrice, from, to int32) Conversion {
-	per, _ := new(big.Int).SetString(scaled(value), 10)
+	per, _ := new(big.Int).SetString(formatScaled(value), 10)
 	c := Conversion{rate: value, times: scale, per: per}
 	for range to {
 		c.times *= 10
@@ -104,15 +104,15 @@ func newConversion(value money.UnitPrice, from, to int32) Conversion {
 	return c
 }
 
-// scaled returns a rate × scale in digits.
-func scaled(value money.UnitPrice) string {
+// formatScaled returns a rate × scale in digits.
+func formatScaled(value money.UnitPrice) string {
 	r, _ := new(big.Rat).SetString(value.String())
 	r.Mul(r, big.NewRat(scale, 1))
 	return new(big.Int).Quo(r.Num(), r.Denom()).String()
 }
 
-// Of returns a non-negative amount in the base, in minor units, rounded half up.
-func (c Conversion) Of(amount int64) int64 {
+// Convert returns a non-negative amount in the base, in minor units, rounded half up.
+func (c Conversion) Convert(amount int64) int64 {
 	switch {
 	case c.identical || amount <= 0:
 		return max(amount, 0)

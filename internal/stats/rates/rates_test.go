@@ -36,7 +36,7 @@ func TestConversion(t *testing.T) {
 		{"1000000000000", 2, 2, 1_000_000_000_000_000, 1000},
 		{"0.0000000001", 0, 2, 1_000_000_000_000_000, maxAmount},
 	} {
-		if got := newConversion(parse(t, c.rate), c.from, c.to).Of(c.amount); got != c.want {
+		if got := newConversion(parse(t, c.rate), c.from, c.to).Convert(c.amount); got != c.want {
 			t.Errorf("%d at %s: %d, want %d", c.amount, c.rate, got, c.want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestConversionIsExact(t *testing.T) {
 		if exact.Cmp(big.NewInt(maxAmount)) > 0 {
 			exact.SetInt64(maxAmount)
 		}
-		if got := newConversion(parse(t, rate.FloatString(Decimals)), from, to).Of(amount); got != exact.Int64() {
+		if got := newConversion(parse(t, rate.FloatString(Decimals)), from, to).Convert(amount); got != exact.Int64() {
 			t.Fatalf("%d at %s: %d, want %s", amount, rate.FloatString(Decimals), got, exact)
 		}
 	}
@@ -89,7 +89,7 @@ func TestRateOfADay(t *testing.T) {
 		for i, d := range c.days {
 			table.rates["USD"] = append(table.rates["USD"], rate{day + d, parse(t, values[i])})
 		}
-		got, missing := table.At("USD", at)
+		got, missing := table.ConversionAt("USD", at)
 		want := "0"
 		if c.want >= 0 {
 			want = values[c.want]
@@ -98,7 +98,7 @@ func TestRateOfADay(t *testing.T) {
 			t.Errorf("%s: %s, missing %t", name, got.Rate(), missing)
 		}
 	}
-	if c, missing := (Table{base: "EUR"}).At("EUR", at); c.Of(7) != 7 || missing {
+	if c, missing := (Table{base: "EUR"}).ConversionAt("EUR", at); c.Convert(7) != 7 || missing {
 		t.Error("the base is converted")
 	}
 }

@@ -51,7 +51,7 @@ func (s *Service) Factors(ctx context.Context) (map[string]string, error) {
 	now := s.deps.Clock.Now()
 	factors := map[string]string{t.base: "1"}
 	for currency := range t.rates {
-		c, _ := t.At(currency, now)
+		c, _ := t.ConversionAt(currency, now)
 		factors[currency] = c.factor()
 	}
 	return factors, nil
@@ -69,8 +69,8 @@ func (s *Service) ToBase(ctx context.Context) (func(money.Money) *money.Money, e
 		if !t.HasRates() || !t.Has(of.Currency) {
 			return nil
 		}
-		c, _ := t.At(of.Currency, now)
-		return &money.Money{AmountCents: c.Of(of.AmountCents), Currency: t.base}
+		c, _ := t.ConversionAt(of.Currency, now)
+		return &money.Money{AmountCents: c.Convert(of.AmountCents), Currency: t.base}
 	}, nil
 }
 

@@ -75,8 +75,8 @@ func (s store) isUsed(ctx context.Context, currency string) (bool, error) {
 	return n > 0, sqldb.Wrap(err, "find subscriptions in a currency")
 }
 
-// Missing returns the currencies with recurring revenue that have no current rate for a base, sorted.
-func Missing(ctx context.Context, db *sqldb.DB, base string, now time.Time) ([]string, error) {
+// MissingCurrencies returns the currencies with recurring revenue that have no current rate for a base, sorted.
+func MissingCurrencies(ctx context.Context, db *sqldb.DB, base string, now time.Time) ([]string, error) {
 	s := store{db}
 	used, err := s.q(ctx).UsedCurrencies(ctx, base)
 	if err != nil {
@@ -85,7 +85,7 @@ func Missing(ctx context.Context, db *sqldb.DB, base string, now time.Time) ([]s
 	t, err := s.table(ctx, base)
 	var missing []string
 	for _, code := range used {
-		if _, isMissing := t.At(code, now); isMissing {
+		if _, isMissing := t.ConversionAt(code, now); isMissing {
 			missing = append(missing, code)
 		}
 	}

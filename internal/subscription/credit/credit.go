@@ -234,7 +234,7 @@ func (s *Service) claim(ctx context.Context, e Entry) (claimed, other Entry, _ e
 		if _, err := s.deps.Tenants.LockLive(ctx, e.tenantID); err != nil {
 			return err
 		}
-		pending, err := s.store.pending(ctx, e.tenantID)
+		pending, err := s.store.pendingEntry(ctx, e.tenantID)
 		if err == nil {
 			if pending.leasedUntil.After(s.deps.Lease.Now()) {
 				other = pending
@@ -367,7 +367,7 @@ func (s *Service) HandleSettle(ctx context.Context, job jobs.Job) error {
 			return err
 		}
 		var err error
-		if e, err = s.store.pending(ctx, tenantID); err != nil {
+		if e, err = s.store.pendingEntry(ctx, tenantID); err != nil {
 			return err
 		}
 		if expired = !e.leasedUntil.After(s.deps.Lease.Now()); !expired {

@@ -45,8 +45,8 @@ func (s store) list(ctx context.Context, tenantID uuid.UUID) ([]Entry, error) {
 	return entries, nil
 }
 
-// pending returns the entry of a tenant that is not applied yet, or errNoEntry.
-func (s store) pending(ctx context.Context, tenantID uuid.UUID) (Entry, error) {
+// pendingEntry returns the entry of a tenant that is not applied yet, or errNoEntry.
+func (s store) pendingEntry(ctx context.Context, tenantID uuid.UUID) (Entry, error) {
 	row, err := s.q(ctx).PendingEntry(ctx, tenantID)
 	if err != nil {
 		return Entry{}, sqldb.WrapAbsent(err, "read pending credit entry", errNoEntry)

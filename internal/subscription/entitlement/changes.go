@@ -19,7 +19,7 @@ const tenantsPerPage = 200
 
 // rows returns the entitlements at a time as the API shows them.
 func (t Terms) rows(now time.Time) []Entitlement {
-	features := t.granted(now)
+	features := t.featuresAt(now)
 	list := make([]Entitlement, len(features))
 	for i, f := range features {
 		list[i] = Entitlement{Key: f.Code, Enabled: true, Type: string(f.Type), Limit: f.Quota}
@@ -94,7 +94,7 @@ func (s *Service) HandlePublish(ctx context.Context, _ jobs.Job) error {
 }
 
 // publishPage publishes the changes of some tenants. Only the tenants with a change are locked.
-func (s *Service) publishPage(ctx context.Context, page []published) error {
+func (s *Service) publishPage(ctx context.Context, page []publishedEntitlements) error {
 	ids := make([]uuid.UUID, len(page))
 	for i, p := range page {
 		ids[i] = p.tenantID

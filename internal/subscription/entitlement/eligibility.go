@@ -46,7 +46,7 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency strin
 	if err != nil {
 		return nil, err
 	}
-	overridden, err := s.overridden(ctx, tenantID)
+	overridden, err := s.overriddenFeatures(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Service) Violations(ctx context.Context, tenantID uuid.UUID, plan catal
 	if err != nil {
 		return nil, err
 	}
-	overridden, err := s.overridden(ctx, tenantID)
+	overridden, err := s.overriddenFeatures(ctx, tenantID)
 	return violations(plan, used, overridden), err
 }
 
@@ -80,12 +80,12 @@ func (s *Service) TeamTooLarge(ctx context.Context, tenantID uuid.UUID, plan cat
 	if err != nil {
 		return false, err
 	}
-	overridden, err := s.overridden(ctx, tenantID)
+	overridden, err := s.overriddenFeatures(ctx, tenantID)
 	return len(violations(plan, map[string]int64{catalog.TeamMembers: taken}, overridden)) > 0, err
 }
 
-// overridden returns the features of a tenant with an override, by code.
-func (s *Service) overridden(ctx context.Context, tenantID uuid.UUID) (map[string]bool, error) {
+// overriddenFeatures returns the features of a tenant with an override, by code.
+func (s *Service) overriddenFeatures(ctx context.Context, tenantID uuid.UUID) (map[string]bool, error) {
 	terms, err := s.loadTerms(ctx, []uuid.UUID{tenantID})
 	codes := map[string]bool{}
 	for _, o := range terms[tenantID].Overrides {
@@ -97,7 +97,7 @@ func (s *Service) overridden(ctx context.Context, tenantID uuid.UUID) (map[strin
 // currentUse returns the tenant's usage of each feature that can have a quota, by feature code.
 func (s *Service) currentUse(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	used := map[string]int64{}
-	metered, err := s.deps.Consumption.Current(ctx, tenantID)
+	metered, err := s.deps.Consumption.CurrentUsage(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}

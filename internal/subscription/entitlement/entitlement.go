@@ -48,7 +48,7 @@ type Team interface {
 // Consumption returns a tenant's usage of each metered feature in the current period, rounded up to
 // whole units, by feature code.
 type Consumption interface {
-	Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error)
+	CurrentUsage(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error)
 }
 
 // Prices returns the obstacles to selling plans.
@@ -63,9 +63,9 @@ type Audit interface {
 
 // Grants are units that a tenant can use besides the limit of a meter.
 type Grants interface {
-	// Remaining returns the remaining units of the valid grants by feature code. A feature whose
+	// RemainingUnits returns the remaining units of the valid grants by feature code. A feature whose
 	// grants are used up has 0.
-	Remaining(ctx context.Context, tenantID uuid.UUID) (map[string]money.Total, error)
+	RemainingUnits(ctx context.Context, tenantID uuid.UUID) (map[string]money.Total, error)
 }
 
 // Deps are the dependencies of a Service.
@@ -107,7 +107,7 @@ func (s *Service) PlanAndFeatures(ctx context.Context, tenantID uuid.UUID) (plan
 		return nil, nil, err
 	}
 	limits = map[string]*int64{}
-	for _, f := range terms.granted(s.clock.Now()) {
+	for _, f := range terms.featuresAt(s.clock.Now()) {
 		limits[f.Code] = f.Quota
 	}
 	if terms.PlanID == uuid.Nil {
@@ -139,7 +139,7 @@ func (s *Service) GrantedFeatures(ctx context.Context, tenantID uuid.UUID) ([]Fe
 		return nil, err
 	}
 	now := s.clock.Now()
-	granted := terms.granted(now)
+	granted := terms.featuresAt(now)
 	if len(granted) == 0 && !terms.grantsPlan(now) {
 		return nil, ErrNone
 	}

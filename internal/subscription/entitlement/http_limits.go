@@ -63,7 +63,7 @@ func (s *Service) limits(ctx context.Context, tenantID uuid.UUID) ([]TenantLimit
 	}
 	var remaining map[string]money.Total
 	if s.deps.Grants != nil {
-		if remaining, err = s.deps.Grants.Remaining(ctx, tenantID); err != nil {
+		if remaining, err = s.deps.Grants.RemainingUnits(ctx, tenantID); err != nil {
 			return nil, err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/entitlement/entitlementsql"
 )
 
-// published are the entitlements that a tenant was last notified of.
-type published struct {
+// publishedEntitlements are the entitlements that a tenant was last notified of.
+type publishedEntitlements struct {
 	tenantID uuid.UUID
 	digest   string
 }
@@ -31,11 +31,11 @@ func (s store) putDigest(ctx context.Context, tenantID uuid.UUID, text string) e
 }
 
 // listDigests lists the digests of tenants that are not deleted, in the order of their ids.
-func (s store) listDigests(ctx context.Context, after uuid.UUID, limit int32) ([]published, error) {
+func (s store) listDigests(ctx context.Context, after uuid.UUID, limit int32) ([]publishedEntitlements, error) {
 	rows, err := s.q(ctx).Digests(ctx, entitlementsql.DigestsParams{After: after, Most: limit})
-	list := make([]published, len(rows))
+	list := make([]publishedEntitlements, len(rows))
 	for i, row := range rows {
-		list[i] = published{row.TenantID, row.Digest}
+		list[i] = publishedEntitlements{row.TenantID, row.Digest}
 	}
 	return list, sqldb.Wrap(err, "list digests of entitlements")
 }

@@ -93,9 +93,9 @@ func (t Terms) ChangesAt(now time.Time) *time.Time {
 	return next
 }
 
-// granted returns the features that the tenant has at a time, by code. Callers must not change the
+// featuresAt returns the features that the tenant has at a time, by code. Callers must not change the
 // list.
-func (t Terms) granted(now time.Time) []Feature {
+func (t Terms) featuresAt(now time.Time) []Feature {
 	var features []Feature
 	if t.grantsPlan(now) {
 		features = t.features

@@ -80,11 +80,11 @@ type subscription struct {
 	trialEndsAt          *time.Time
 	createdAt, updatedAt time.Time
 	version              int64 // of the current state
-	noted                noted
+	noted                recordedState
 }
 
-// noted is the state that the journal has recorded.
-type noted struct {
+// recordedState is the state that the journal has recorded.
+type recordedState struct {
 	version   int64     // 0 before the first entry
 	at        time.Time // of the last entry that has taken effect
 	level     level
@@ -94,7 +94,7 @@ type noted struct {
 }
 
 // levelAt returns the recorded level at a time.
-func (n noted) levelAt(at time.Time) level {
+func (n recordedState) levelAt(at time.Time) level {
 	l := n.level
 	if n.until != nil && !at.Before(*n.until) {
 		l.amount = n.next
@@ -179,7 +179,7 @@ func (e entry) kind() Kind {
 // change is the result of comparing a state with the recorded one.
 type change struct {
 	entries []entry
-	noted   noted
+	noted   recordedState
 	// trialEnd is the end of a recorded trial, or nil if it did not end.
 	trialEnd *time.Time
 }
@@ -197,11 +197,11 @@ func (s subscription) change(at time.Time) change {
 	if at.Before(s.noted.at) {
 		at = s.noted.at
 	}
-	c := change{noted: noted{version: s.version, at: s.noted.at}}
+	c := change{noted: recordedState{version: s.version, at: s.noted.at}}
 	if s.status == statusTrialing {
 		c.noted.trialPlan = &s.planID
 	}
-	before, began := s.noted.levelAt(at), s.began(at)
+	before, began := s.noted.levelAt(at), s.countsSince(at)
 	if s.noted.trialPlan != nil && c.noted.trialPlan == nil {
 		c.trialEnd = &began
 	}
@@ -227,10 +227,10 @@ func (s subscription) countedSince(began, at time.Time) bool {
 	return isNew && (s.status == "canceled" || s.status == "unpaid") && began.Before(at)
 }
 
-// began returns when the current state started to count, or its trial ended. A subscription that is
+// countsSince returns when the current state started to count, or its trial ended. A subscription that is
 // older than the journal counts from its start; a trial ends at its end date or, if it ended early,
 // with the change at the given time.
-func (s subscription) began(at time.Time) time.Time {
+func (s subscription) countsSince(at time.Time) time.Time {
 	began := at
 	switch {
 	case s.noted.version == 0:

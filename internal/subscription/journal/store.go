@@ -23,7 +23,7 @@ func toSubscription(r journalsql.LockSubscriptionRow) subscription {
 		discountCents: r.DiscountCents, discountEndsAt: r.DiscountEndsAt,
 		period:      period{r.IntervalUnit, r.IntervalCount, r.BillingAnchor, r.CurrentPeriodStart, r.CurrentPeriodEnd},
 		trialEndsAt: r.TrialEndsAt, createdAt: r.CreatedAt, updatedAt: r.UpdatedAt, version: r.SyncVersion,
-		noted: noted{
+		noted: recordedState{
 			version: r.JournaledVersion, level: level{active: r.JournaledActive, amount: r.JournaledAmount},
 			until: r.JournaledUntil, next: r.JournaledNext, trialPlan: r.JournaledTrialPlanID,
 		},
@@ -73,7 +73,7 @@ func (s store) byPSPID(ctx context.Context, tenantID uuid.UUID, pspID string) (s
 var errNotFound = errors.New("the subscription is not stored")
 
 // markNoted records that the journal includes the current state of a subscription.
-func (s store) markNoted(ctx context.Context, sub subscription, n noted) error {
+func (s store) markNoted(ctx context.Context, sub subscription, n recordedState) error {
 	p := journalsql.MarkNotedParams{
 		TenantID: sub.tenantID, ID: sub.id, JournaledVersion: n.version, JournaledAmount: n.level.amount, JournaledActive: n.level.active,
 		JournaledUntil: n.until, JournaledNext: n.next, JournaledTrialPlanID: n.trialPlan,
@@ -169,18 +169,18 @@ func (s store) deleteScheduled(ctx context.Context, sub subscription, at time.Ti
 	return n > 0, sqldb.Wrap(err, "delete scheduled journal entry")
 }
 
-// folding is a journal entry that is about to be folded.
-type folding struct {
+// foldableEntry is a journal entry that is about to be folded.
+type foldableEntry struct {
 	sum
 	amount int64
 }
 
 // takeUnfolded marks a batch of entries that have taken effect as folded and returns them.
-func (s store) takeUnfolded(ctx context.Context, now time.Time, most int32) ([]folding, error) {
+func (s store) takeUnfolded(ctx context.Context, now time.Time, most int32) ([]foldableEntry, error) {
 	rows, err := s.q(ctx).TakeUnfolded(ctx, journalsql.TakeUnfoldedParams{Now: now, Most: most})
-	entries := make([]folding, len(rows))
+	entries := make([]foldableEntry, len(rows))
 	for i, r := range rows {
-		entries[i] = folding{sum{r.Currency, r.Day, Kind(r.Kind)}, r.AmountAfter - r.AmountBefore}
+		entries[i] = foldableEntry{sum{r.Currency, r.Day, Kind(r.Kind)}, r.AmountAfter - r.AmountBefore}
 	}
 	return entries, sqldb.Wrap(err, "claim journal entries")
 }

@@ -179,7 +179,7 @@ func (p part) compareAllUnseen(ctx context.Context) (done bool, err error) {
 
 // compareUnseen compares a subscription that was not in the provider's list. It reports whether the
 // subscription is missing at the provider. If so and end is true, it ends the subscription here.
-func (p part) compareUnseen(ctx context.Context, row unseen, end bool) (lost bool, err error) {
+func (p part) compareUnseen(ctx context.Context, row missingSubscription, end bool) (lost bool, err error) {
 	// Read it before calling the provider, so that a state that is stored in between is not
 	// overwritten.
 	sub, err := p.deps.Subscriptions.ByPSPID(ctx, row.pspID)

@@ -29,22 +29,22 @@ func (s store) hasSeen(ctx context.Context, since time.Time) (bool, error) {
 	return seen, sqldb.Wrap(err, "find seen subscriptions")
 }
 
-// unseen is a subscription that is missing from the provider's list.
-type unseen struct {
+// missingSubscription is a subscription that is missing from the provider's list.
+type missingSubscription struct {
 	id    uuid.UUID
 	pspID string
 }
 
 // listUnseen lists subscriptions that are not over and have not been in the provider's list since
 // the given time, ordered by ID.
-func (s store) listUnseen(ctx context.Context, since time.Time, after uuid.UUID, limit int32) ([]unseen, error) {
+func (s store) listUnseen(ctx context.Context, since time.Time, after uuid.UUID, limit int32) ([]missingSubscription, error) {
 	rows, err := s.q(ctx).UnseenSubscriptions(ctx, reconcilesql.UnseenSubscriptionsParams{Since: &since, After: after, Most: limit})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list unseen subscriptions")
 	}
-	list := make([]unseen, len(rows))
+	list := make([]missingSubscription, len(rows))
 	for i, row := range rows {
-		list[i] = unseen{row.ID, row.PSPSubscriptionID}
+		list[i] = missingSubscription{row.ID, row.PSPSubscriptionID}
 	}
 	return list, nil
 }

@@ -80,6 +80,8 @@ func (r *rig) HasActive(context.Context, uuid.UUID) (bool, error) { return true,
 
 func (r *rig) OwnerChanged(context.Context, uuid.UUID) error { return nil }
 
+func (r *rig) HasBought(context.Context, uuid.UUID) (bool, error) { return false, nil }
+
 func (r *rig) SeatFreed(ctx context.Context, id uuid.UUID) error { return r.SeatsChanged(ctx, id) }
 
 // SeatsChanged must be called in the transaction that changes the team.

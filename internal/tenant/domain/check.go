@@ -89,7 +89,7 @@ const (
 // with the next run.
 func (s *Service) Check(ctx context.Context) error {
 	for {
-		due, err := s.store.due(ctx, s.deps.Clock.Now().Add(-checkInterval), checkBatch)
+		due, err := s.store.dueForCheck(ctx, s.deps.Clock.Now().Add(-checkInterval), checkBatch)
 		if err != nil {
 			return err
 		}

@@ -79,5 +79,5 @@ func normalize(text string) (domain string, ok bool) {
 // isInvisible reports whether a character is a control or format character.
 func isInvisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }
 
-// Of returns the domain of a normalized email.
-func Of(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }
+// OfEmail returns the domain of a normalized email.
+func OfEmail(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }

@@ -45,13 +45,13 @@ func (s *Service) joinableBy(ctx context.Context, userID int64) (uuid.UUID, int6
 	if err != nil || email == "" {
 		return uuid.Nil, 0, err
 	}
-	return s.store.joinable(ctx, Of(email))
+	return s.store.joinable(ctx, OfEmail(email))
 }
 
 // LockFor locks the tenant that new users with a verified email join, in the transaction of ctx, and
 // returns its ID. It returns Nil for other addresses.
 func (s *Service) LockFor(ctx context.Context, email string) (uuid.UUID, error) {
-	tenantID, _, err := s.store.joinable(ctx, Of(email))
+	tenantID, _, err := s.store.joinable(ctx, OfEmail(email))
 	if err != nil || tenantID == uuid.Nil {
 		return uuid.Nil, err
 	}

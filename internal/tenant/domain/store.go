@@ -77,8 +77,8 @@ func (s store) release(ctx context.Context, name string, now time.Time) error {
 	return sqldb.Wrap(s.q(ctx).ReleaseDomain(ctx, domainsql.ReleaseDomainParams{Domain: name, UpdatedAt: now}), "release domain")
 }
 
-// due lists verified domains that were last checked before a time.
-func (s store) due(ctx context.Context, before time.Time, most int32) ([]Domain, error) {
+// dueForCheck lists verified domains that were last checked before a time.
+func (s store) dueForCheck(ctx context.Context, before time.Time, most int32) ([]Domain, error) {
 	rows, err := s.q(ctx).DueDomains(ctx, domainsql.DueDomainsParams{Before: before, Most: most})
 	domains := make([]Domain, len(rows))
 	for i, row := range rows {

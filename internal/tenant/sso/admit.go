@@ -41,8 +41,8 @@ func (s *Service) admit(ctx context.Context, connection uuid.UUID, who person, k
 	return code, err
 }
 
-// try returns the error that admit would return, and changes nothing.
-func (s *Service) try(ctx context.Context, connection uuid.UUID, who person) error {
+// checkAdmission returns the error that admit would return, and changes nothing.
+func (s *Service) checkAdmission(ctx context.Context, connection uuid.UUID, who person) error {
 	return s.inTenant(ctx, connection, func(ctx context.Context, c Connection) error {
 		_, err := s.decide(ctx, c, who)
 		return err
@@ -90,7 +90,7 @@ func (s *Service) decide(ctx context.Context, c Connection, who person) (decisio
 	if known != nil {
 		return s.decideKnown(ctx, c, *known)
 	}
-	if !slices.Contains(c.Domains, domain.Of(who.email)) {
+	if !slices.Contains(c.Domains, domain.OfEmail(who.email)) {
 		return decision{}, errDomainMismatch
 	}
 	self, found, err := s.deps.Accounts.LockForLogin(ctx, who.email)

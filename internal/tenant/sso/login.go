@@ -26,7 +26,7 @@ func (s *Service) StartURL(ctx context.Context, email string) (string, error) {
 	if err != nil {
 		return "", errEmail
 	}
-	id, err := s.store.ofDomain(ctx, domain.Of(address))
+	id, err := s.store.ofDomain(ctx, domain.OfEmail(address))
 	return s.redirectURL(id), err
 }
 
@@ -74,11 +74,11 @@ func (s *Service) Start(ctx context.Context, id uuid.UUID, test, known, host str
 	}
 	f := oauth.NewFlow(c.ID, test != "")
 	if f.IsTest && !s.isTest(c, test) {
-		return s.failed(ctx, host, c, oauth.Flow{}, errInvalidState), "", nil
+		return s.recordFailure(ctx, host, c, oauth.Flow{}, errInvalidState), "", nil
 	}
 	d, err := s.issuers.get(ctx, c.Issuer)
 	if err != nil {
-		return s.failed(ctx, host, c, f, providerError("discovery", err)), "", nil
+		return s.recordFailure(ctx, host, c, f, providerError("discovery", err)), "", nil
 	}
 	config := client(c, d, s.callback(host))
 	to = config.AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier))
@@ -91,36 +91,36 @@ func (s *Service) Start(ctx context.Context, id uuid.UUID, test, known, host str
 func (s *Service) Finish(ctx context.Context, reply oauth.Reply, key, host string) string {
 	f, err := s.flows.Take(ctx, reply.State, key)
 	if err != nil {
-		return s.failed(ctx, host, Connection{}, f, err)
+		return s.recordFailure(ctx, host, Connection{}, f, err)
 	}
 	c, err := s.store.byID(ctx, f.Connection)
 	if err != nil {
 		if errors.Is(err, errNotFound) {
 			err = errInvalidState
 		}
-		return s.failed(ctx, host, c, f, err)
+		return s.recordFailure(ctx, host, c, f, err)
 	}
 	who, err := s.identify(ctx, c, reply, f, s.callback(host))
 	if err != nil {
-		return s.failed(ctx, host, c, f, err)
+		return s.recordFailure(ctx, host, c, f, err)
 	}
 	if f.IsTest {
-		if err := s.try(ctx, c.ID, who); err != nil {
-			return s.failed(ctx, host, c, f, err)
+		if err := s.checkAdmission(ctx, c.ID, who); err != nil {
+			return s.recordFailure(ctx, host, c, f, err)
 		}
 		s.note(ctx, s.store.setLastTest(ctx, c, "ok", s.deps.Clock.Now()))
 		return s.flows.FrontendURL(host, url.Values{"test": {"ok"}})
 	}
 	code, err := s.admit(ctx, c.ID, who, key)
 	if err != nil {
-		return s.failed(ctx, host, c, f, err)
+		return s.recordFailure(ctx, host, c, f, err)
 	}
 	return s.flows.FrontendURL(host, url.Values{"code": {code}})
 }
 
-// failed logs why a login failed, stores the reason with the connection, and returns the frontend's
+// recordFailure logs why a login failed, stores the reason with the connection, and returns the frontend's
 // URL with the reason. c is zero if the connection is unknown.
-func (s *Service) failed(ctx context.Context, host string, c Connection, f oauth.Flow, err error) string {
+func (s *Service) recordFailure(ctx context.Context, host string, c Connection, f oauth.Flow, err error) string {
 	reason, level := errServer, slog.LevelError
 	if errors.As(err, &reason) {
 		level = slog.LevelInfo

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/sandbox/clock"
 	"github.com/tenantry/tenantry/sandbox/stripe"
 
 	_ "modernc.org/sqlite" // driver

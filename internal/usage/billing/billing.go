@@ -60,11 +60,11 @@ type Payer struct {
 	Discount func(lines []int64) int64
 	// Metered describes how the usage of each period is billed. It is nil if the plan does not bill
 	// usage. It is also set for an unpaid subscription.
-	Metered *Metered
+	Metered *MeteredBilling
 }
 
-// Metered describes how a subscription bills usage (rules: usage#new-prices).
-type Metered struct {
+// MeteredBilling describes how a subscription bills usage (rules: usage#new-prices).
+type MeteredBilling struct {
 	Period  usage.Period // the current period, as last read from the provider
 	Decided bool         // whether the prices of the period are decided
 	// Since is when the prices took effect; zero means the start of the period.
@@ -75,13 +75,13 @@ type Metered struct {
 
 // isOnHold reports whether usage at a time must not be reported yet, because the prices of its
 // period are undecided.
-func (m *Metered) isOnHold(at time.Time) bool {
+func (m *MeteredBilling) isOnHold(at time.Time) bool {
 	return m != nil && (!at.Before(m.Period.End) || !at.Before(m.Period.Start) && !m.Decided)
 }
 
 // reportTime returns the time to report for usage at a time. Usage from before the prices of its
 // period took effect is reported with the time at which they took effect.
-func (m *Metered) reportTime(at time.Time) time.Time {
+func (m *MeteredBilling) reportTime(at time.Time) time.Time {
 	if m == nil || !m.Period.Contains(at) || !at.Before(m.Since) {
 		return at
 	}
@@ -92,7 +92,7 @@ func (m *Metered) reportTime(at time.Time) time.Time {
 }
 
 // areInCurrentPeriod reports whether both times are in the current period.
-func (m *Metered) areInCurrentPeriod(a, b time.Time) bool {
+func (m *MeteredBilling) areInCurrentPeriod(a, b time.Time) bool {
 	return m != nil && m.Period.Contains(a) && m.Period.Contains(b)
 }
 

@@ -76,7 +76,7 @@ func TestLateUsage(t *testing.T) {
 			for _, u := range p.counted {
 				told = append(told, u.At.Format(time.DateOnly))
 			}
-			err = rejections.ForEach(t.Context(), func(f billing.Rejected) error {
+			err = rejections.ForEach(t.Context(), func(f billing.RejectedReport) error {
 				listed = append(listed, f.RecordedAt.Format(time.DateOnly))
 				if f.Reason != "period_closed" || f.TenantID != payer {
 					return fmt.Errorf("listed is %+v", f)

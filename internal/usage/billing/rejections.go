@@ -31,8 +31,8 @@ func rejectUnconfirmed(figures []usage.Figure, tried time.Time) []rejection {
 	return rejected
 }
 
-// Rejected is a usage report that the payment provider rejected.
-type Rejected struct {
+// RejectedReport is a usage report that the payment provider rejected.
+type RejectedReport struct {
 	ID         uuid.UUID // the provider's identifier: the ID of the event until the report is retried
 	TenantID   uuid.UUID
 	MeterCode  string
@@ -57,8 +57,8 @@ func NewRejections(db *sqldb.DB, c clock.Clock, a Audit) *Rejections {
 
 // ForEach calls yield for every rejected report, earliest first, until yield returns an error,
 // which it returns. yield can retry or discard the report.
-func (r *Rejections) ForEach(ctx context.Context, yield func(Rejected) error) error {
-	var last Rejected
+func (r *Rejections) ForEach(ctx context.Context, yield func(RejectedReport) error) error {
+	var last RejectedReport
 	for {
 		page, err := r.store.rejectionsAfter(ctx, last, 100)
 		if err != nil || len(page) == 0 {

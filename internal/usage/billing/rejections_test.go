@@ -26,7 +26,7 @@ func refusals(w *usagetest.World) *billing.Rejections {
 // refused returns the rejected reports as "meter quantity: reason", and their IDs.
 func refused(t *testing.T, w *usagetest.World) (lines []string, ids []uuid.UUID) {
 	t.Helper()
-	err := refusals(w).ForEach(t.Context(), func(f billing.Rejected) error {
+	err := refusals(w).ForEach(t.Context(), func(f billing.RejectedReport) error {
 		lines, ids = append(lines, fmt.Sprintf("%s %s: %s", f.MeterCode, f.Quantity, f.Reason)), append(ids, f.ID)
 		return nil
 	})
@@ -46,7 +46,7 @@ func report(t *testing.T, w *usagetest.World, p billing.Provider) {
 		t.Errorf("lags by %v, %v", lag, err)
 	}
 	_, ids := refused(t, w)
-	if n, err := r.Rejected(t.Context()); int(n) != len(ids) || err != nil {
+	if n, err := r.CountRejected(t.Context()); int(n) != len(ids) || err != nil {
 		t.Errorf("%d refused, %v, want %d", n, err, len(ids))
 	}
 }

@@ -194,5 +194,7 @@ func (r *Reporter) Lag(ctx context.Context) (time.Duration, error) {
 	return max(0, r.deps.Clock.Now().Sub(row.createdAt)), nil
 }
 
-// Rejected returns the number of rejected reports.
-func (r *Reporter) Rejected(ctx context.Context) (int64, error) { return r.store.countRejections(ctx) }
+// CountRejected returns the number of rejected reports.
+func (r *Reporter) CountRejected(ctx context.Context) (int64, error) {
+	return r.store.countRejections(ctx)
+}

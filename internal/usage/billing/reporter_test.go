@@ -402,8 +402,8 @@ func TestErrorReport(t *testing.T) {
 			}
 		}
 		rejections := billing.NewRejections(db, w.Clock, audit.New(audit.Deps{DB: db, Clock: w.Clock}))
-		var listed []billing.Rejected
-		err := rejections.ForEach(t.Context(), func(f billing.Rejected) error { listed = append(listed, f); return nil })
+		var listed []billing.RejectedReport
+		err := rejections.ForEach(t.Context(), func(f billing.RejectedReport) error { listed = append(listed, f); return nil })
 		if err != nil || len(listed) != 1 || listed[0].Quantity != usagetest.Quantity("2") || listed[0].Reason != "no_customer: gone" || listed[0].TenantID != payer {
 			t.Fatalf("listed %+v, %v", listed, err)
 		}
@@ -417,7 +417,7 @@ func TestErrorReport(t *testing.T) {
 		if err := errors.Join(r.QueueCarried(t.Context()), r.ErrorReport(t.Context(), psp.Event{ID: "evt_1"})); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := r.Rejected(t.Context()); n != 0 || err != nil {
+		if n, err := r.CountRejected(t.Context()); n != 0 || err != nil {
 			t.Errorf("after some days it is still known: %d, %v", n, err)
 		}
 	})

@@ -31,7 +31,7 @@ func newRun(r *Reporter) *run {
 type customer struct {
 	id, currency string
 	billing      *usage.Billing
-	metered      *Metered
+	metered      *MeteredBilling
 	current      map[uuid.UUID]string // provider prices that bill usage, by meter
 	former       map[uuid.UUID]string // provider prices of the previous period
 	addedAt      map[string]time.Time // Payer.AddedAt
@@ -168,7 +168,7 @@ type target struct {
 	providerMeter
 	customerID string
 	billing    *usage.Billing
-	metered    *Metered
+	metered    *MeteredBilling
 	addedAt    time.Time // Payer.AddedAt of the price
 }
 

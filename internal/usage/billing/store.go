@@ -139,15 +139,15 @@ func (s store) countRejections(ctx context.Context) (int64, error) {
 }
 
 // rejectionsAfter lists at most n rejected reports after last, earliest first.
-func (s store) rejectionsAfter(ctx context.Context, last Rejected, n int32) ([]Rejected, error) {
+func (s store) rejectionsAfter(ctx context.Context, last RejectedReport, n int32) ([]RejectedReport, error) {
 	rows, err := s.q(ctx).Rejections(ctx, billingsql.RejectionsParams{After: last.RejectedAt, AfterID: last.ID, MaxRejections: n})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list rejected reports")
 	}
-	page := make([]Rejected, len(rows))
+	page := make([]RejectedReport, len(rows))
 	for i, row := range rows {
 		f := row.UsageRefusal
-		page[i] = Rejected{
+		page[i] = RejectedReport{
 			ID: f.ID, TenantID: f.TenantID, MeterCode: row.Code, Quantity: money.Quantity(f.Quantity),
 			RecordedAt: f.RecordedAt, Reason: f.Reason, RejectedAt: f.RefusedAt,
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// exported is an event in an export.
-type exported struct {
+// exportedEvent is an event in an export.
+type exportedEvent struct {
 	id         uuid.UUID
 	quantity   money.Quantity
 	recordedAt time.Time
@@ -74,14 +74,14 @@ func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, 
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
 		_, _ = start.WriteTo(page) // writing to a buffer never fails; later pages have no header
 		since := after
-		return r.store.exportPage(ctx, k, p, since, maxRows, func(e exported) (bool, error) {
+		return r.store.exportPage(ctx, k, p, since, maxRows, func(e exportedEvent) (bool, error) {
 			p.Start, after = e.recordedAt, e.id
 			return page.Len() < maxPage-2*maxEvent, write(page, e, m.Code)
 		})
 	})
 }
 
-func writeCSV(b *bytes.Buffer, e exported, code string) error {
+func writeCSV(b *bytes.Buffer, e exportedEvent, code string) error {
 	key := ""
 	if e.key != nil {
 		key = *e.key
@@ -113,7 +113,7 @@ type line struct {
 	Metadata       shape.Object   `json:"metadata"`
 }
 
-func writeLine(b *bytes.Buffer, e exported, code string) error {
+func writeLine(b *bytes.Buffer, e exportedEvent, code string) error {
 	w := json.NewEncoder(b)
 	w.SetEscapeHTML(false)
 	return w.Encode(line{

@@ -63,15 +63,15 @@ func (s *Sums) run(ctx context.Context, until time.Time) error {
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		if err := s.Until(ctx, keys, until); err != nil {
+		if err := s.AddUntil(ctx, keys, until); err != nil {
 			return err
 		}
 		after = keys[len(keys)-1]
 	}
 }
 
-// Until adds the events of the streams recorded before a time. streams must be sorted.
-func (s *Sums) Until(ctx context.Context, streams []usage.StreamKey, until time.Time) (err error) {
+// AddUntil adds the events of the streams recorded before a time. streams must be sorted.
+func (s *Sums) AddUntil(ctx context.Context, streams []usage.StreamKey, until time.Time) (err error) {
 	for len(streams) > 0 && err == nil {
 		streams, err = s.add(ctx, streams, until)
 	}

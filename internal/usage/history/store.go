@@ -202,7 +202,7 @@ ORDER BY g.part`, k.TenantID, k.MeterID, from, to, int64(shift), size)
 // f returns false or n events are read. It reports whether there may be more. Rows after the last
 // one are not loaded into memory.
 func (s store) exportPage(
-	ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int, f func(exported) (more bool, err error),
+	ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int, f func(exportedEvent) (more bool, err error),
 ) (more bool, err error) {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, exportPage, k.TenantID, k.MeterID, p.Start, p.End, after, n)
 	if err != nil {
@@ -210,7 +210,7 @@ func (s store) exportPage(
 	}
 	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	for read := 1; rows.Next(); read++ {
-		var e exported
+		var e exportedEvent
 		if err := rows.Scan(&e.id, (*int64)(&e.quantity), &e.recordedAt, &e.key, &e.metadata); err != nil {
 			return false, sqldb.Wrap(err, "read events to export")
 		}

@@ -71,7 +71,7 @@ func (r *Pruner) pruneEvents(ctx context.Context, cutoff time.Time) error {
 		atOnce = 1 // only the day of the next event is needed
 	}
 	for from := (usage.StreamKey{}); ; {
-		events, err := r.oldest(ctx, from, all, atOnce)
+		events, err := r.oldestEvents(ctx, from, all, atOnce)
 		if err != nil || len(events) == 0 {
 			return err
 		}
@@ -87,9 +87,9 @@ func (r *Pruner) pruneEvents(ctx context.Context, cutoff time.Time) error {
 	}
 }
 
-// oldest returns at most n events of a period: the oldest events of the first streams with events,
+// oldestEvents returns at most n events of a period: the oldest events of the first streams with events,
 // starting at from.
-func (r *Pruner) oldest(ctx context.Context, from usage.StreamKey, p usage.Period, n int32) (events []event, err error) {
+func (r *Pruner) oldestEvents(ctx context.Context, from usage.StreamKey, p usage.Period, n int32) (events []event, err error) {
 	streams, err := r.store.streamsWithEvents(ctx, from, p, min(n, streamsAtOnce))
 	for _, k := range streams {
 		room := n - int32(len(events))
@@ -113,7 +113,7 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 		}
 	}
 	slices.SortFunc(streams, usage.StreamKey.Compare)
-	if err := r.sums.Until(ctx, streams, cutoff); err != nil { // the hours must include events before they are deleted, because they are never recomputed
+	if err := r.sums.AddUntil(ctx, streams, cutoff); err != nil { // the hours must include events before they are deleted, because they are never recomputed
 		return err
 	}
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {

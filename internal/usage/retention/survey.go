@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// surveyed is a stream whose events are counted once for all of its counters.
-type surveyed struct {
+// surveyedStream is a stream whose events are counted once for all of its counters.
+type surveyedStream struct {
 	meter    usage.Meter
 	deleted  prunedTotals
 	counters []*countedPeriod
@@ -34,7 +34,7 @@ type countedPeriod struct {
 // and the last of them. It returns the counts and the streams that seem wrong. It takes no locks:
 // equal values prove that a stream is correct, but different values do not prove that it is wrong.
 func (r *Recounter) survey(ctx context.Context, streams []stream) (seen RecountResult, doubtful []usage.StreamKey, err error) {
-	found := make(map[usage.StreamKey]*surveyed, len(streams))
+	found := make(map[usage.StreamKey]*surveyedStream, len(streams))
 	meters := map[uuid.UUID]usage.Meter{}
 	for _, s := range streams {
 		m, ok := meters[s.key.MeterID]
@@ -44,7 +44,7 @@ func (r *Recounter) survey(ctx context.Context, streams []stream) (seen RecountR
 			}
 			meters[s.key.MeterID] = m
 		}
-		found[s.key] = &surveyed{meter: m, deleted: s.deleted}
+		found[s.key] = &surveyedStream{meter: m, deleted: s.deleted}
 	}
 	first, last := streams[0].key, streams[len(streams)-1].key
 	if err := r.store.countersBetween(ctx, first.TenantID, last.TenantID, func(k usage.StreamKey, c usage.Counter) {
@@ -66,7 +66,7 @@ func (r *Recounter) survey(ctx context.Context, streams []stream) (seen RecountR
 	seen.Streams = len(streams)
 	for _, s := range streams {
 		of := found[s.key]
-		if wrongHours[s.key] || of.wrong() {
+		if wrongHours[s.key] || of.isWrong() {
 			doubtful = append(doubtful, s.key)
 			continue
 		}
@@ -77,7 +77,7 @@ func (r *Recounter) survey(ctx context.Context, streams []stream) (seen RecountR
 }
 
 // addCounter adds a counter whose events are to be counted.
-func (s *surveyed) addCounter(c usage.Counter) {
+func (s *surveyedStream) addCounter(c usage.Counter) {
 	if !s.deleted.complete(c.Period) {
 		s.skipped++
 		return
@@ -93,7 +93,7 @@ func (s *surveyed) addCounter(c usage.Counter) {
 	s.counters = append(s.counters, counted)
 }
 
-func (s *surveyed) add(e usage.CountedEvent) {
+func (s *surveyedStream) add(e usage.CountedEvent) {
 	for _, c := range s.counters {
 		if !e.At.Before(c.stored.Period.Start) && e.At.Before(c.stored.Period.End) {
 			c.add(e)
@@ -117,8 +117,8 @@ func (c *countedPeriod) add(e usage.CountedEvent) {
 	c.granted, _ = c.granted.Add(money.TotalOf(e.Granted))
 }
 
-// wrong reports whether a counter differs from its counted events.
-func (s *surveyed) wrong() bool {
+// isWrong reports whether a counter differs from its counted events.
+func (s *surveyedStream) isWrong() bool {
 	for _, c := range s.counters {
 		var value, granted money.Total
 		var lastAt *time.Time

@@ -78,7 +78,7 @@ func (l *Listener) print(m Message, body []byte) {
 	} else {
 		text.WriteString(m.line())
 		if json.Indent(&text, body, "  ", "  ") != nil {
-			text.WriteString(printable(string(body)))
+			text.WriteString(makePrintable(string(body)))
 		}
 		text.WriteString("\n\n")
 	}
@@ -91,9 +91,9 @@ func (l *Listener) print(m Message, body []byte) {
 func (m Message) line() string {
 	tenant := "no tenant"
 	if m.TenantID != nil {
-		tenant = "tenant " + printable(*m.TenantID)
+		tenant = "tenant " + makePrintable(*m.TenantID)
 	}
-	parts := []string{m.ReceivedAt, printable(m.Type), "id " + printable(m.ID), tenant, "signature " + string(m.Signature)}
+	parts := []string{m.ReceivedAt, makePrintable(m.Type), "id " + makePrintable(m.ID), tenant, "signature " + string(m.Signature)}
 	if m.Reason != "" {
 		parts[len(parts)-1] += " (" + m.Reason + ")"
 	}
@@ -102,13 +102,13 @@ func (m Message) line() string {
 	}
 	answer := "answered " + strconv.Itoa(m.Answer)
 	if m.Error != "" {
-		answer += " (" + printable(m.Error) + ")"
+		answer += " (" + makePrintable(m.Error) + ")"
 	}
 	return strings.Join(append(parts, answer), "  ") + "\n  "
 }
 
-// printable makes text safe for a terminal, since anyone can send a message.
-func printable(text string) string {
+// makePrintable makes text safe for a terminal, since anyone can send a message.
+func makePrintable(text string) string {
 	if text == "" {
 		return "-"
 	}

@@ -26,7 +26,7 @@ type Price struct {
 	Metadata          map[string]string `json:"metadata"`
 	Nickname          *string           `json:"nickname"`
 	Product           string            `json:"product"`
-	Recurring         *recurring        `json:"recurring"`
+	Recurring         *recurrence       `json:"recurring"`
 	TaxBehavior       string            `json:"tax_behavior"`
 	TiersMode         form.Null         `json:"tiers_mode"`
 	TransformQuantity form.Null         `json:"transform_quantity"`
@@ -36,8 +36,8 @@ type Price struct {
 	UnitAmountDecimal string `json:"unit_amount_decimal"`
 }
 
-// recurring describes how often a price is charged.
-type recurring struct {
+// recurrence describes how often a price is charged.
+type recurrence struct {
 	Interval      string  `json:"interval"`
 	IntervalCount int64   `json:"interval_count"`
 	Meter         *string `json:"meter"` // only for metered prices
@@ -51,7 +51,7 @@ const (
 )
 
 // SameInterval reports whether two prices have the same interval.
-func (r recurring) SameInterval(other recurring) bool {
+func (r recurrence) SameInterval(other recurrence) bool {
 	return r.Interval == other.Interval && r.IntervalCount == other.IntervalCount
 }
 
@@ -70,12 +70,12 @@ func (pr *Price) read(p *form.Params) (transferLookupKey bool) {
 	return transferLookupKey
 }
 
-func readRecurring(p *form.Params) *recurring {
+func readRecurring(p *form.Params) *recurrence {
 	given := p.Hash("recurring")
 	if given == nil {
 		return nil
 	}
-	r := recurring{IntervalCount: 1, UsageType: usageLicensed}
+	r := recurrence{IntervalCount: 1, UsageType: usageLicensed}
 	given.Require("interval")
 	given.Choice("interval", &r.Interval, "day", "week", "month", "year")
 	longest := map[string]int64{"day": 1095, "week": 156, "month": 36, "year": 3}[r.Interval]
@@ -116,7 +116,7 @@ func (pr *Price) readUnitAmount(p *form.Params) {
 // more precise, because the total is rounded.
 func (pr *Price) checkUnitAmount(p *form.Params) {
 	step := billing.Step(pr.Currency)
-	if amount := pr.UnitAmount; amount != nil && !pr.Metered() && *amount%step != 0 {
+	if amount := pr.UnitAmount; amount != nil && !pr.IsMetered() && *amount%step != 0 {
 		p.Fail("unit_amount", "invalid_charge_amount_no_decimal_compatible",
 			"Invalid amount. Amounts in %s must be evenly divisible by %d.", strings.ToUpper(pr.Currency), step)
 	}
@@ -160,7 +160,7 @@ func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	} else if _, err := Products.Get(ctx, c.Q, pr.Product, "product"); err != nil {
 		return nil, err
 	}
-	if pr.Metered() {
+	if pr.IsMetered() {
 		m, err := meters.All.Get(ctx, c.Q, *pr.Recurring.Meter, "recurring[meter]")
 		if err != nil {
 			return nil, err
@@ -239,9 +239,11 @@ func ListPrices(ctx context.Context, c *kernel.Call) (any, error) {
 	return Prices.Page(ctx, c, f)
 }
 
-// Metered reports whether a price charges the usage counted by a meter rather than a fixed
+// IsMetered reports whether a price charges the usage counted by a meter rather than a fixed
 // quantity.
-func (pr Price) Metered() bool { return pr.Recurring != nil && pr.Recurring.UsageType == usageMetered }
+func (pr Price) IsMetered() bool {
+	return pr.Recurring != nil && pr.Recurring.UsageType == usageMetered
+}
 
 // DescribePrice formats a price for display, as in 10.00 EUR / 3 months, or 0.0125 EUR / unit for a
 // metered price.
@@ -250,7 +252,7 @@ func DescribePrice(p Price) string {
 	if p.Recurring == nil {
 		return amount
 	}
-	if p.Metered() {
+	if p.IsMetered() {
 		return amount + " / unit"
 	}
 	if p.Recurring.IntervalCount == 1 {

@@ -116,8 +116,8 @@ type Dice struct {
 // NewDice returns Dice with settings that inject no faults.
 func NewDice() *Dice { return &Dice{settings: defaultSettings()} }
 
-// current returns the settings.
-func (d *Dice) current() settings {
+// currentSettings returns the settings.
+func (d *Dice) currentSettings() settings {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.settings

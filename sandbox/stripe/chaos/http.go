@@ -61,7 +61,7 @@ func (c *Control) set(ctx context.Context, settings settings) error {
 
 // Show handles GET /sandbox/stripe/chaos.
 func (c *Control) Show(w http.ResponseWriter, _ *http.Request) {
-	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: c.dice.current()})
+	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: c.dice.currentSettings()})
 }
 
 // Change handles PUT /sandbox/stripe/chaos. Omitted values get their defaults, so {} ends the fault
@@ -98,7 +98,7 @@ type input struct {
 
 // ShowPage responds to GET /sandbox/chaos with a form that explains the settings.
 func (c *Control) ShowPage(w http.ResponseWriter, r *http.Request) {
-	settings := c.dice.current()
+	settings := c.dice.currentSettings()
 	view := pageView{Quiet: true}
 	for _, f := range settings.fields() {
 		input := input{field: f}
@@ -174,6 +174,6 @@ func (c *settings) fill(form url.Values) (wrong map[string]string) {
 // writePage renders a view.
 func (c *Control) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
 	now := c.engine.Now()
-	view.Frame = theme.Frame{Title: "Chaos", Here: "Chaos", Now: theme.At(now, now), Alone: c.engine.IsStandalone()}
+	view.Frame = theme.Frame{Title: "Chaos", Here: "Chaos", Now: theme.DescribeTime(now, now), Alone: c.engine.IsStandalone()}
 	pages.Write(w, r, c.engine.Log(), status, c.page, "'self'", view)
 }

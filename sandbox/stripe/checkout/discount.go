@@ -46,7 +46,7 @@ func (cs *Session) applyDiscount(ctx context.Context, st *kernel.Step, items []s
 	if err != nil {
 		return err
 	}
-	for i, off := range a.Coupon.Off(shares, cs.Currency) {
+	for i, off := range a.Coupon.AmountsOff(shares, cs.Currency) {
 		items[i].AmountDiscount, items[i].AmountTotal = off, items[i].AmountSubtotal-off
 		cs.TotalDetails.AmountDiscount += off
 	}

@@ -230,7 +230,7 @@ func (view *pageView) describeOpen(cs *Session, state *pendingPurchase, now int6
 		if state.TrialDays > 1 {
 			view.Note = view.T("Free for {days} days, until {date}.", "days", strconv.FormatInt(state.TrialDays, 10), "date", ends)
 		}
-	case state.metered():
+	case state.hasMeteredPrice():
 		view.Title, view.Button, view.Note = view.T("Subscribe"), view.T("Subscribe"), view.T("Usage is billed at the end of each billing period.")
 		if cs.amountDue() > 0 {
 			view.Button = pay

@@ -67,7 +67,7 @@ type Session struct {
 	PaymentMethodTypes       []string          `json:"payment_method_types"`
 	PaymentStatus            string            `json:"payment_status"`
 	Permissions              form.Null         `json:"permissions"`
-	PhoneNumberCollection    enabled           `json:"phone_number_collection"`
+	PhoneNumberCollection    enabledFlag       `json:"phone_number_collection"`
 	RecoveredFrom            form.Null         `json:"recovered_from"`
 	SavedPaymentMethods      form.Null         `json:"saved_payment_method_options"`
 	SetupIntent              form.Null         `json:"setup_intent"`
@@ -85,14 +85,14 @@ type Session struct {
 }
 
 // sessionDiscounts is the discount of a session, in a list.
-type sessionDiscounts []discounts.Wanted
+type sessionDiscounts []discounts.DiscountChoice
 
 // MarshalJSON writes an empty list for nil.
 func (d sessionDiscounts) MarshalJSON() ([]byte, error) {
-	return json.Marshal(append([]discounts.Wanted{}, d...)) //nolint:wrapcheck // cannot fail
+	return json.Marshal(append([]discounts.DiscountChoice{}, d...)) //nolint:wrapcheck // cannot fail
 }
 
-type enabled struct {
+type enabledFlag struct {
 	Enabled bool `json:"enabled"`
 }
 
@@ -140,9 +140,9 @@ type pendingPurchase struct {
 	Payment paymentData `json:"payment"` // only in the mode payment
 }
 
-// metered reports whether the sale has a metered price.
-func (state *pendingPurchase) metered() bool {
-	return slices.ContainsFunc(state.Items, func(item subscriptions.LineItem) bool { return item.Price.Metered() })
+// hasMeteredPrice reports whether the sale has a metered price.
+func (state *pendingPurchase) hasMeteredPrice() bool {
+	return slices.ContainsFunc(state.Items, func(item subscriptions.LineItem) bool { return item.Price.IsMetered() })
 }
 
 // acceptsMethod reports whether the session accepts a payment method.

@@ -101,7 +101,7 @@ func Delete(ending ...customers.EndFunc) kernel.Endpoint {
 				return nil, err
 			}
 		}
-		gone := kernel.Deleted{ID: tc.ID, Object: tc.Object, Deleted: true}
+		gone := kernel.DeletedObject{ID: tc.ID, Object: tc.Object, Deleted: true}
 		if err := c.Emit(ctx, "test_helpers.test_clock.deleted", tc, nil); err != nil {
 			return nil, err
 		}

@@ -106,7 +106,7 @@ func read(ctx context.Context, c *kernel.Call) (*request, error) {
 	p.Integer("refund_amount", 0, math.MaxInt64, &r.refund)
 	p.Integer("credit_amount", 0, math.MaxInt64, &r.credit)
 	p.Integer("out_of_band_amount", 0, math.MaxInt64, &outside)
-	if !p.Has("lines") || p.Failed() { // lines are read with the invoice
+	if !p.Has("lines") || p.HasFailed() { // lines are read with the invoice
 		if err := p.CheckUnread(); err != nil {
 			return nil, err
 		}
@@ -245,9 +245,9 @@ func (r *request) checkRefund(ctx context.Context, st *kernel.Step) (err error) 
 	if r.charge == nil {
 		return form.Refuse("refund_amount", "", "This invoice was not paid by a charge, so it cannot be refunded.")
 	}
-	if r.refund > r.charge.Left() {
+	if r.refund > r.charge.RefundableAmount() {
 		return form.Refuse("refund_amount", "", "Refund amount (%s) is greater than unrefunded amount on charge (%s)",
-			form.FormatAmount(r.refund, r.invoice.Currency), form.FormatAmount(r.charge.Left(), r.invoice.Currency))
+			form.FormatAmount(r.refund, r.invoice.Currency), form.FormatAmount(r.charge.RefundableAmount(), r.invoice.Currency))
 	}
 	return nil
 }

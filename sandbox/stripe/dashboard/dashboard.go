@@ -124,4 +124,6 @@ func (d *Dashboard) resend(w http.ResponseWriter, r *http.Request) {
 }
 
 // momentAt describes a time relative to now. Both are in seconds since the epoch.
-func momentAt(when, now int64) theme.Moment { return theme.At(time.Unix(when, 0), time.Unix(now, 0)) }
+func momentAt(when, now int64) theme.Moment {
+	return theme.DescribeTime(time.Unix(when, 0), time.Unix(now, 0))
+}

@@ -32,7 +32,7 @@ type number struct {
 
 // upcomingTimer is a scheduled action.
 type upcomingTimer struct {
-	theme.Upcoming
+	theme.ScheduledAction
 	When theme.Moment
 }
 
@@ -74,14 +74,14 @@ func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Reque
 }
 
 // ListUpcoming returns the next scheduled actions, soonest first.
-func ListUpcoming(ctx context.Context, st *kernel.Step, limit int) ([]theme.Upcoming, error) {
+func ListUpcoming(ctx context.Context, st *kernel.Step, limit int) ([]theme.ScheduledAction, error) {
 	next, err := kernel.NextTimers(ctx, st.Q, limit)
 	if err != nil {
 		return nil, err
 	}
-	var all []theme.Upcoming
+	var all []theme.ScheduledAction
 	for _, t := range next {
-		c := theme.Upcoming{Kind: t.Kind, What: timerText(t.Kind), About: shortID(t.Object), Href: hrefOf(t.Object), At: time.Unix(t.At, 0).UTC(), Renews: t.Kind == subscriptions.TimerPeriodEnds}
+		c := theme.ScheduledAction{Kind: t.Kind, What: timerText(t.Kind), About: shortID(t.Object), Href: hrefOf(t.Object), At: time.Unix(t.At, 0).UTC(), Renews: t.Kind == subscriptions.TimerPeriodEnds}
 		if t.Customer != "" {
 			who, err := personOf(ctx, st, t.Customer)
 			if err != nil {

@@ -219,10 +219,10 @@ type Share struct {
 	Amount  int64
 }
 
-// Off returns the amount that the coupon takes off each share. A percentage is rounded half up, once
+// AmountsOff returns the amount that the coupon takes off each share. A percentage is rounded half up, once
 // per share, to a payable amount. An amount is spread over the shares in proportion; it is at most
 // their sum.
-func (co *Coupon) Off(shares []Share, currency string) []int64 {
+func (co *Coupon) AmountsOff(shares []Share, currency string) []int64 {
 	off := make([]int64, len(shares))
 	var eligible int64
 	for i, s := range shares {

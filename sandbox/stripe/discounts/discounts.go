@@ -71,8 +71,8 @@ type Amount struct {
 	Discount string `json:"discount"`
 }
 
-// Active is a discount with its coupon.
-type Active struct {
+// ActiveDiscount is a discount with its coupon.
+type ActiveDiscount struct {
 	Discount Discount
 	Coupon   Coupon
 	code     *PromotionCode
@@ -80,12 +80,12 @@ type Active struct {
 }
 
 // AppliesAt reports whether the discount applies to a period that begins at a time.
-func (a *Active) AppliesAt(at int64) bool {
+func (a *ActiveDiscount) AppliesAt(at int64) bool {
 	return a != nil && (a.Discount.End == nil || at < *a.Discount.End)
 }
 
 // Load returns the discount with the id.
-func Load(ctx context.Context, q kernel.Querier, id string) (*Active, error) {
+func Load(ctx context.Context, q kernel.Querier, id string) (*ActiveDiscount, error) {
 	d, err := All.Get(ctx, q, id, "discounts")
 	if err != nil {
 		return nil, err
@@ -94,12 +94,12 @@ func Load(ctx context.Context, q kernel.Querier, id string) (*Active, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Active{Discount: *d, Coupon: *co}, nil
+	return &ActiveDiscount{Discount: *d, Coupon: *co}, nil
 }
 
-// Wanted is the parameter discounts of a request. The sandbox supports one discount. It is also the
+// DiscountChoice is the parameter discounts of a request. The sandbox supports one discount. It is also the
 // form in which a checkout session stores its discount.
-type Wanted struct {
+type DiscountChoice struct {
 	Coupon        *string `json:"coupon"`
 	PromotionCode *string `json:"promotion_code"`
 
@@ -109,16 +109,16 @@ type Wanted struct {
 }
 
 // IsGiven reports whether the request has the parameter. An empty value removes the discount.
-func (w *Wanted) IsGiven() bool { return w.given }
+func (w *DiscountChoice) IsGiven() bool { return w.given }
 
 // IsEmpty reports whether the request names no discount.
-func (w *Wanted) IsEmpty() bool {
+func (w *DiscountChoice) IsEmpty() bool {
 	return w.Coupon == nil && w.PromotionCode == nil && w.existing == nil
 }
 
 // Read reads the parameter discounts. reuse allows an existing discount to be named.
-func Read(p *form.Params, reuse bool) Wanted {
-	w := Wanted{given: p.Has("discounts"), params: p}
+func Read(p *form.Params, reuse bool) DiscountChoice {
+	w := DiscountChoice{given: p.Has("discounts"), params: p}
 	if p.IsCleared("discounts") {
 		p.ReadClearable("discounts", new(*string))
 		return w
@@ -153,12 +153,12 @@ type Buyer struct {
 	// Amount is the amount to pay without the discount.
 	Amount int64
 	// Present is the discount that the subscription already has, or nil.
-	Present *Active
+	Present *ActiveDiscount
 }
 
 // Resolve returns the discount that a request names, or nil if it names none. It refuses coupons and
 // codes that the buyer cannot redeem. It stores nothing: see Redeem.
-func (w Wanted) Resolve(ctx context.Context, st *kernel.Step, b Buyer) (*Active, error) {
+func (w DiscountChoice) Resolve(ctx context.Context, st *kernel.Step, b Buyer) (*ActiveDiscount, error) {
 	switch {
 	case w.existing != nil:
 		if b.Present == nil || b.Present.Discount.ID != *w.existing {
@@ -191,13 +191,13 @@ func (w Wanted) Resolve(ctx context.Context, st *kernel.Step, b Buyer) (*Active,
 }
 
 // Accept returns the discount of a checkout session that is being completed.
-func (w Wanted) Accept(ctx context.Context, st *kernel.Step, customer string) (*Active, error) {
+func (w DiscountChoice) Accept(ctx context.Context, st *kernel.Step, customer string) (*ActiveDiscount, error) {
 	return w.find(ctx, st, customer, "discounts")
 }
 
 // find returns a new discount of the coupon or the promotion code.
-func (w Wanted) find(ctx context.Context, st *kernel.Step, customer, param string) (*Active, error) {
-	a := &Active{isNew: true, Discount: Discount{
+func (w DiscountChoice) find(ctx context.Context, st *kernel.Step, customer, param string) (*ActiveDiscount, error) {
+	a := &ActiveDiscount{isNew: true, Discount: Discount{
 		ID: form.NewID(All.Prefix), Object: All.Name, Customer: customer, Source: source{Type: "coupon"}, Start: st.Now,
 	}}
 	var id string
@@ -223,7 +223,7 @@ func (w Wanted) find(ctx context.Context, st *kernel.Step, customer, param strin
 }
 
 // name returns the full name of a parameter; a stored request has only the key.
-func (w Wanted) name(key string) string {
+func (w DiscountChoice) name(key string) string {
 	if w.params == nil {
 		return key
 	}
@@ -258,7 +258,7 @@ func (pc *PromotionCode) check(ctx context.Context, st *kernel.Step, b Buyer, pa
 
 // Redeem stores a new discount of a subscription and counts it on the coupon and the code. It does
 // nothing for a discount that the subscription already has.
-func (a *Active) Redeem(ctx context.Context, st *kernel.Step, subscription string) error {
+func (a *ActiveDiscount) Redeem(ctx context.Context, st *kernel.Step, subscription string) error {
 	if a == nil || !a.isNew {
 		return nil
 	}
@@ -277,7 +277,7 @@ func (a *Active) Redeem(ctx context.Context, st *kernel.Step, subscription strin
 }
 
 // Remove emits the event about a discount that a subscription no longer has.
-func (a *Active) Remove(ctx context.Context, st *kernel.Step) error {
+func (a *ActiveDiscount) Remove(ctx context.Context, st *kernel.Step) error {
 	return st.Emit(ctx, "customer.discount.deleted", a.Discount, nil)
 }
 

@@ -340,5 +340,5 @@ func (p *Params) IsPlain(key string) bool {
 	return n != nil && n.leaf
 }
 
-// Failed reports whether an error has been recorded.
-func (p *Params) Failed() bool { return *p.refused != nil }
+// HasFailed reports whether an error has been recorded.
+func (p *Params) HasFailed() bool { return *p.refused != nil }

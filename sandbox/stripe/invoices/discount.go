@@ -6,7 +6,7 @@ import "github.com/tenantry/tenantry/sandbox/stripe/discounts"
 // net already, so that they are not discounted again
 // (https://docs.stripe.com/billing/subscriptions/billing-mode/compare, proration_discounts=included).
 // A nil discount only updates the totals.
-func (in *Invoice) ApplyDiscount(a *discounts.Active) {
+func (in *Invoice) ApplyDiscount(a *discounts.ActiveDiscount) {
 	in.Subtotal, in.Discounts, in.TotalDiscountAmounts = 0, nil, nil
 	shares := make([]discounts.Share, len(in.Lines.Data))
 	for i := range in.Lines.Data {
@@ -20,7 +20,7 @@ func (in *Invoice) ApplyDiscount(a *discounts.Active) {
 	if a != nil {
 		in.Discounts = discounts.IDs{a.Discount.ID}
 		var sum int64
-		for i, off := range a.Coupon.Off(shares, in.Currency) {
+		for i, off := range a.Coupon.AmountsOff(shares, in.Currency) {
 			if off > 0 {
 				in.Lines.Data[i].DiscountAmounts = discounts.Amounts{{Amount: off, Discount: a.Discount.ID}}
 				sum += off

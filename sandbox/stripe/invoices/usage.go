@@ -55,7 +55,7 @@ func remeasure(ctx context.Context, st *kernel.Step, in *Invoice) error {
 			return err
 		}
 	}
-	var off *discounts.Active
+	var off *discounts.ActiveDiscount
 	if len(in.Discounts) > 0 {
 		var err error
 		if off, err = discounts.Load(ctx, st.Q, in.Discounts[0]); err != nil {

@@ -210,12 +210,12 @@ func DeleteEndpoint(ctx context.Context, c *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone := Deleted{ID: we.ID, Object: we.Object, Deleted: true}
+	gone := DeletedObject{ID: we.ID, Object: we.Object, Deleted: true}
 	return gone, c.removeEndpoint(ctx, we.ID)
 }
 
-// Deleted is the response to the deletion of an object.
-type Deleted struct {
+// DeletedObject is the response to the deletion of an object.
+type DeletedObject struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
 	Deleted bool   `json:"deleted"`

@@ -69,7 +69,7 @@ func (k kind) remove(ctx context.Context, q Querier, id string) error {
 
 // page returns the documents of one page, newest first, and whether more follow.
 func (k kind) page(ctx context.Context, c *Call, f Filter) (found [][]byte, more bool, err error) {
-	f.created(c.Params)
+	f.readCreated(c.Params)
 	at := readCursor(c.Params)
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, false, err

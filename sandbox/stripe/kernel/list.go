@@ -66,8 +66,8 @@ func (f *Filter) AddIn(path string, values []string) {
 	f.AddCondition(`doc ->> '`+path+`' IN (`+marks+`)`, args...)
 }
 
-// created reads the parameter created: a time, or a range with gt, gte, lt and lte.
-func (f *Filter) created(p *form.Params) {
+// readCreated reads the parameter created: a time, or a range with gt, gte, lt and lte.
+func (f *Filter) readCreated(p *form.Params) {
 	if p.IsPlain("created") {
 		var at int64
 		p.Integer("created", 0, 1<<40, &at)

@@ -36,8 +36,8 @@ func retryAfter(n int) time.Duration {
 	return waits[min(max(n, 1), len(waits))-1]
 }
 
-// queued is a delivery in the queue.
-type queued struct {
+// queuedDelivery is a delivery in the queue.
+type queuedDelivery struct {
 	seq      int64
 	event    string
 	endpoint string
@@ -114,7 +114,7 @@ func (st *Step) enqueue(ctx context.Context, event, endpoint, object string, lat
 // runDeliveries sends due deliveries, a few at a time, until ctx ends and the deliveries in
 // progress have ended.
 func (e *Engine) runDeliveries(ctx context.Context) {
-	out := outbox{busy: map[int64]bool{}, done: make(chan attempted, maxDeliveries)}
+	out := outbox{busy: map[int64]bool{}, done: make(chan attemptedDelivery, maxDeliveries)}
 	defer func() {
 		out.workers.Wait()
 		// Deliveries that were accepted just before the end must not be sent again.
@@ -140,15 +140,15 @@ func (e *Engine) runDeliveries(ctx context.Context) {
 // outbox tracks the deliveries of one Run. Only the goroutine that calls dispatch uses busy and
 // ended.
 type outbox struct {
-	busy    map[int64]bool // the deliveries in progress, by seq
-	done    chan attempted // has capacity for all deliveries in progress
-	ended   []attempted    // deliveries whose outcome is not stored yet
+	busy    map[int64]bool         // the deliveries in progress, by seq
+	done    chan attemptedDelivery // has capacity for all deliveries in progress
+	ended   []attemptedDelivery    // deliveries whose outcome is not stored yet
 	workers sync.WaitGroup
 }
 
-// attempted is a delivery with the outcome of an attempt.
-type attempted struct {
-	queued
+// attemptedDelivery is a delivery with the outcome of an attempt.
+type attemptedDelivery struct {
+	queuedDelivery
 	taken bool
 }
 
@@ -173,7 +173,7 @@ func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 		out.busy[d.seq] = true
 		out.workers.Go(func() {
 			if taken, whole := e.attemptDelivery(ctx, d); whole {
-				out.done <- attempted{d, taken}
+				out.done <- attemptedDelivery{d, taken}
 				wakeUp(e.deliver) // there is capacity again, and the object's next event may be due
 			}
 		})
@@ -190,7 +190,7 @@ func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 // every earlier delivery about its object, so events arrive in order unless an attempt failed. The
 // plus sign prevents SQLite from using the index on next_at, which would sort all due deliveries to
 // find the first few.
-func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]queued, error) {
+func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]queuedDelivery, error) {
 	rows, err := e.cfg.DB.QueryContext(ctx, `
 		SELECT seq, event, endpoint, attempts, queued_at FROM stripe_deliveries d
 		WHERE +next_at <= ? AND NOT EXISTS (
@@ -201,9 +201,9 @@ func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]que
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
 	defer rows.Close()
-	var due []queued
+	var due []queuedDelivery
 	for rows.Next() {
-		var d queued
+		var d queuedDelivery
 		if err := rows.Scan(&d.seq, &d.event, &d.endpoint, &d.attempts, &d.queuedAt); err != nil {
 			return nil, fmt.Errorf("read deliveries: %w", err)
 		}
@@ -214,7 +214,7 @@ func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]que
 
 // attemptDelivery sends an event once. taken reports whether the receiver accepted it. whole is
 // false if the end of ctx aborted the attempt; the next Run then repeats it.
-func (e *Engine) attemptDelivery(ctx context.Context, d queued) (taken, whole bool) {
+func (e *Engine) attemptDelivery(ctx context.Context, d queuedDelivery) (taken, whole bool) {
 	failed := e.send(ctx, d)
 	if failed != nil && ctx.Err() != nil {
 		return false, false
@@ -227,7 +227,7 @@ func (e *Engine) attemptDelivery(ctx context.Context, d queued) (taken, whole bo
 }
 
 // send posts an event. Any status other than 2xx is an error.
-func (e *Engine) send(ctx context.Context, d queued) error {
+func (e *Engine) send(ctx context.Context, d queuedDelivery) error {
 	var body []byte
 	err := e.cfg.DB.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind IN ('event', 'v2.core.event') AND id = ?`, d.event).Scan(&body)
 	if err != nil {
@@ -278,7 +278,7 @@ func (e *Engine) settleDeliveries(ctx context.Context, out *outbox) error {
 	}
 	err := e.Write(ctx, func(ctx context.Context, st *Step) error {
 		for _, d := range out.ended {
-			if err := st.settleDelivery(ctx, d.queued, d.taken); err != nil {
+			if err := st.settleDelivery(ctx, d.queuedDelivery, d.taken); err != nil {
 				return fmt.Errorf("settle delivery of %s: %w", d.event, err)
 			}
 		}
@@ -296,7 +296,7 @@ func (e *Engine) settleDeliveries(ctx context.Context, out *outbox) error {
 
 // settleDelivery removes a delivery that was accepted or has expired. Otherwise it schedules the
 // next attempt.
-func (st *Step) settleDelivery(ctx context.Context, d queued, taken bool) error {
+func (st *Step) settleDelivery(ctx context.Context, d queuedDelivery, taken bool) error {
 	next := st.realNow + retryAfter(d.attempts+1).Milliseconds()
 	if !taken && next <= d.queuedAt+deliveryLife.Milliseconds() {
 		_, err := st.Q.ExecContext(ctx, `UPDATE stripe_deliveries SET attempts = ?, next_at = ? WHERE seq = ?`, d.attempts+1, next, d.seq)

@@ -63,13 +63,13 @@ func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !p.Failed() {
+	if !p.HasFailed() {
 		if _, err := customers.FindLive(ctx, c.Step, customer, "customer"); err != nil {
 			return nil, err
 		}
 	}
 	var all []summary
-	for from := end - step; !p.Failed() && from >= start; from -= step {
+	for from := end - step; !p.HasFailed() && from >= start; from -= step {
 		value, err := Usage(ctx, c.Step, m, customer, from, from+step)
 		if err != nil {
 			return nil, err

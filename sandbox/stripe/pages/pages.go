@@ -43,7 +43,7 @@ func (r Reader) Price(p catalog.Price) string {
 	switch {
 	case p.Recurring == nil:
 		return amount
-	case p.Metered():
+	case p.IsMetered():
 		return r.T("{amount} / unit", "amount", amount)
 	case p.Recurring.IntervalCount == 1:
 		return r.T("{amount} / "+p.Recurring.Interval, "amount", amount)

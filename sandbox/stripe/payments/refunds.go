@@ -99,8 +99,8 @@ func RefundCharge(ctx context.Context, st *kernel.Step, ch *Charge, amount int64
 	return re, err
 }
 
-// Left returns the amount of the charge that can still be refunded.
-func (ch *Charge) Left() int64 {
+// RefundableAmount returns the amount of the charge that can still be refunded.
+func (ch *Charge) RefundableAmount() int64 {
 	if ch.Status != "succeeded" {
 		return 0
 	}
@@ -110,7 +110,7 @@ func (ch *Charge) Left() int64 {
 // make refunds a charge. An amount of 0 means the rest. The test card of the charge decides the
 // status.
 func (re *Refund) make(ctx context.Context, st *kernel.Step, ch *Charge) error {
-	left := ch.Left()
+	left := ch.RefundableAmount()
 	switch {
 	case ch.Status != "succeeded":
 		return form.Refuse("", "charge_not_refundable", "Charge %s has not succeeded, so it cannot be refunded.", ch.ID)

@@ -35,7 +35,7 @@ type bill struct {
 // isNeeded reports whether there is anything to bill. If all items are metered, the first period
 // has no usage to bill, and Stripe creates no invoice for it.
 func (b bill) isNeeded() bool {
-	licensed := slices.ContainsFunc(b.sub.Items.Data, func(item Item) bool { return !item.Price.Metered() })
+	licensed := slices.ContainsFunc(b.sub.Items.Data, func(item Item) bool { return !item.Price.IsMetered() })
 	return b.period && (licensed || len(b.usage) > 0) || len(b.pending) > 0 ||
 		slices.ContainsFunc(b.usage, func(l invoices.Line) bool { return l.Amount > 0 })
 }
@@ -83,7 +83,7 @@ func (b bill) draft() *invoices.Invoice {
 	}
 	if b.period {
 		for _, item := range sub.Items.Data {
-			if !item.Price.Metered() {
+			if !item.Price.IsMetered() {
 				lines = append(lines, newInvoiceLine(sub, item, b.names[item.Price.Product]))
 			}
 		}
@@ -176,7 +176,7 @@ func meteredLines(ctx context.Context, st *kernel.Step, sub *Subscription, start
 	}
 	var lines []invoices.Line
 	for _, item := range sub.Items.Data {
-		if !item.Price.Metered() {
+		if !item.Price.IsMetered() {
 			continue
 		}
 		line, err := meteredLine(ctx, st, sub, item, start, end, names)

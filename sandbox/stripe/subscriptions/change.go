@@ -227,7 +227,7 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 	}
 	item := &sub.Items.Data[i]
 	if w.quantity > 0 {
-		if item.Price.Metered() {
+		if item.Price.IsMetered() {
 			return form.Refuse(w.params.Name("quantity"), "", "Quantity should not be specified where usage_type is `metered`.")
 		}
 		item.Quantity = w.quantity
@@ -237,10 +237,10 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 		if err != nil {
 			return err
 		}
-		if pr.Metered() != item.Price.Metered() {
+		if pr.IsMetered() != item.Price.IsMetered() {
 			return form.Refuse(w.params.Name("price"), "", "The sandbox does not change an item between licensed and metered prices.")
 		}
-		if item.Price = *pr; pr.Metered() {
+		if item.Price = *pr; pr.IsMetered() {
 			item.usageFrom = st.Now
 		}
 	}
@@ -260,7 +260,7 @@ func addItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChan
 		Metadata: map[string]string{}, Price: *pr, Quantity: w.quantity, Subscription: sub.ID,
 	}
 	switch {
-	case !pr.Metered():
+	case !pr.IsMetered():
 		item.Quantity = max(item.Quantity, 1)
 	case w.quantity > 0:
 		return form.Refuse(w.params.Name("quantity"), "", "Quantity should not be specified where usage_type is `metered`.")
@@ -334,7 +334,7 @@ func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
 
 // isFree reports whether the items are free and not metered.
 func isFree(items []Item) bool {
-	return !slices.ContainsFunc(items, func(item Item) bool { return item.Price.Metered() || item.amount() > 0 })
+	return !slices.ContainsFunc(items, func(item Item) bool { return item.Price.IsMetered() || item.amount() > 0 })
 }
 
 // sameLicensed reports whether the non-metered items are the same. Metered items are billed in
@@ -343,7 +343,7 @@ func sameLicensed(old, is []Item) bool {
 	var prices [2][]string
 	for i, items := range [][]Item{old, is} {
 		for _, item := range items {
-			if !item.Price.Metered() {
+			if !item.Price.IsMetered() {
 				prices[i] = append(prices[i], item.Price.ID)
 			}
 		}

@@ -24,7 +24,7 @@ func (sub *Subscription) loadDiscount(ctx context.Context, st *kernel.Step) (err
 }
 
 // setDiscount sets the discount that a request names.
-func (sub *Subscription) setDiscount(ctx context.Context, st *kernel.Step, w discounts.Wanted, cu *customers.Customer) error {
+func (sub *Subscription) setDiscount(ctx context.Context, st *kernel.Step, w discounts.DiscountChoice, cu *customers.Customer) error {
 	if !w.IsGiven() {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (sub *Subscription) storeDiscount(ctx context.Context, st *kernel.Step, bef
 
 // Redeem gives a new subscription the discount of a checkout session. The restrictions were checked
 // when the session was created.
-func (sub *Subscription) Redeem(ctx context.Context, st *kernel.Step, w discounts.Wanted) error {
+func (sub *Subscription) Redeem(ctx context.Context, st *kernel.Step, w discounts.DiscountChoice) error {
 	a, err := w.Accept(ctx, st, sub.Customer)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (sub *Subscription) Redeem(ctx context.Context, st *kernel.Step, w discount
 }
 
 // changeDiscount sets and stores the discount that an update names.
-func (sub *Subscription) changeDiscount(ctx context.Context, st *kernel.Step, before *Subscription, w discounts.Wanted) error {
+func (sub *Subscription) changeDiscount(ctx context.Context, st *kernel.Step, before *Subscription, w discounts.DiscountChoice) error {
 	if err := before.loadDiscount(ctx, st); err != nil || !w.IsGiven() {
 		return err
 	}
@@ -211,13 +211,13 @@ func readBilledOff(ctx context.Context, st *kernel.Step, id string) (int64, erro
 
 // periodOff returns the amount that the current discount takes off an item's whole period.
 func (sub *Subscription) periodOff(item Item, at int64) int64 {
-	if !sub.off.AppliesAt(at) || item.Price.Metered() {
+	if !sub.off.AppliesAt(at) || item.Price.IsMetered() {
 		return 0
 	}
 	shares := make([]discounts.Share, len(sub.Items.Data))
 	at0 := -1
 	for i, other := range sub.Items.Data {
-		if !other.Price.Metered() {
+		if !other.Price.IsMetered() {
 			shares[i] = discounts.Share{Product: other.Price.Product, Amount: other.amount()}
 		}
 		if other.ID == item.ID {
@@ -227,5 +227,5 @@ func (sub *Subscription) periodOff(item Item, at int64) int64 {
 	if at0 < 0 {
 		return 0
 	}
-	return sub.off.Coupon.Off(shares, sub.Currency)[at0]
+	return sub.off.Coupon.AmountsOff(shares, sub.Currency)[at0]
 }

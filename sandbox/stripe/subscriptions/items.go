@@ -13,7 +13,7 @@ func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	var id string
 	c.Params.Require("subscription")
 	c.Params.Text("subscription", &id)
-	if c.Params.Failed() {
+	if c.Params.HasFailed() {
 		return nil, c.Params.CheckUnread()
 	}
 	sub, err := All.Get(ctx, c.Q, id, "subscription")

@@ -50,7 +50,7 @@ func usageSince(ctx context.Context, st *kernel.Step, item Item, start int64) (i
 // have.
 func (rev *revision) billRemovedUsage(ctx context.Context, st *kernel.Step, was, sub *Subscription) error {
 	for _, item := range was.Items.Data {
-		if is := sub.item(item.ID); !item.Price.Metered() || is != nil && is.Price.ID == item.Price.ID {
+		if is := sub.item(item.ID); !item.Price.IsMetered() || is != nil && is.Price.ID == item.Price.ID {
 			continue
 		}
 		line, err := meteredLine(ctx, st, was, item, rev.since, st.Now, rev.names)

@@ -141,9 +141,9 @@ func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial
 func (w WantedItem) checkQuantity(pr *catalog.Price) error {
 	param := w.params.Name("quantity")
 	switch {
-	case pr.Metered() && w.quantity != 0:
+	case pr.IsMetered() && w.quantity != 0:
 		return form.Refuse(param, "", "Quantity should not be specified where usage_type is `metered`. Remove %s.", param)
-	case !pr.Metered() && w.quantity == 0:
+	case !pr.IsMetered() && w.quantity == 0:
 		return form.Refuse(param, "parameter_missing", "Quantity is required. Add %s.", param)
 	}
 	return nil

@@ -35,7 +35,7 @@ func enterNextPhase(ctx context.Context, st *kernel.Step, sub *Subscription, at 
 	}
 	d := sched.DefaultSettings
 	sub.CollectionMethod, sub.DaysUntilDue = d.CollectionMethod, d.InvoiceSettings.DaysUntilDue
-	return p.enter(ctx, st, sub, names)
+	return p.applyTo(ctx, st, sub, names)
 }
 
 // followSchedule stores the phase that a renewed subscription has entered.
@@ -67,10 +67,10 @@ func (p *phase) hasDiscount(id string) bool {
 	return slices.ContainsFunc(p.Discounts, func(d phaseDiscount) bool { return d.Discount == id })
 }
 
-// enter sets the items, the discount and the metadata of a subscription at the start of a phase. A
+// applyTo sets the items, the discount and the metadata of a subscription at the start of a phase. A
 // discount that the phase does not name is lost. An item keeps its
 // ID if its price stays. Another interval starts a new billing cycle.
-func (p *phase) enter(ctx context.Context, st *kernel.Step, sub *Subscription, names ProductNames) error {
+func (p *phase) applyTo(ctx context.Context, st *kernel.Step, sub *Subscription, names ProductNames) error {
 	old := sub.Items.Data
 	was := old[0].Price
 	items := make([]Item, 0, len(p.Items))
@@ -80,7 +80,9 @@ func (p *phase) enter(ctx context.Context, st *kernel.Step, sub *Subscription, n
 			return err
 		}
 		item := Item{ID: form.NewID(itemKind.Prefix), Object: itemKind.Name, Created: p.StartDate, Metadata: map[string]string{}, Subscription: sub.ID}
-		if i := slices.IndexFunc(old, func(o Item) bool { return o.Price.Metered() == pr.Metered() && (o.Price.ID == pr.ID || !pr.Metered()) }); i >= 0 {
+		if i := slices.IndexFunc(old, func(o Item) bool {
+			return o.Price.IsMetered() == pr.IsMetered() && (o.Price.ID == pr.ID || !pr.IsMetered())
+		}); i >= 0 {
 			item = old[i]
 		}
 		item.Price, item.Quantity = *pr, wanted.Quantity

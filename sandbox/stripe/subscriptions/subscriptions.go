@@ -75,7 +75,7 @@ type Subscription struct {
 	TrialSettings         trialSettings     `json:"trial_settings"`
 	TrialStart            *int64            `json:"trial_start"`
 
-	off *discounts.Active // the loaded discount: see discount
+	off *discounts.ActiveDiscount // the loaded discount: see discount
 }
 
 // Item is one price of a subscription, with its current period.

@@ -240,6 +240,486 @@ func (q *Queries) EmptyUser(ctx context.Context, arg EmptyUserParams) error {
 	return err
 }
 
+const exportEntries = `-- name: ExportEntries :many
+SELECT id, action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs
+WHERE actor_id = $1 AND created_at >= $2::timestamptz
+    AND (created_at > $2::timestamptz OR id > $3::bigint)
+ORDER BY created_at, id LIMIT $4
+`
+
+type ExportEntriesParams struct {
+	ActorID *int64
+	Since   time.Time
+	After   int64
+	Most    int32
+}
+
+type ExportEntriesRow struct {
+	ID         int64
+	Action     string
+	Resource   string
+	ResourceID string
+	TenantID   *uuid.UUID
+	Ip         string
+	UserAgent  string
+	CreatedAt  time.Time
+}
+
+// A page of the audit entries of a user, oldest first, after a given entry.
+func (q *Queries) ExportEntries(ctx context.Context, arg ExportEntriesParams) ([]ExportEntriesRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportEntries,
+		arg.ActorID,
+		arg.Since,
+		arg.After,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportEntriesRow{}
+	for rows.Next() {
+		var i ExportEntriesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Action,
+			&i.Resource,
+			&i.ResourceID,
+			&i.TenantID,
+			&i.Ip,
+			&i.UserAgent,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const exportIdentities = `-- name: ExportIdentities :many
+SELECT provider, subject, email, created_at, last_used_at FROM oauth_identities WHERE oauth_identities.user_id = $1
+UNION ALL
+SELECT 'sso' AS provider, subject, email, created_at, last_used_at FROM sso_identities WHERE sso_identities.user_id = $1
+ORDER BY created_at, provider, subject
+`
+
+type ExportIdentitiesRow struct {
+	Provider   string
+	Subject    string
+	Email      string
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+}
+
+func (q *Queries) ExportIdentities(ctx context.Context, userID int64) ([]ExportIdentitiesRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportIdentities, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportIdentitiesRow{}
+	for rows.Next() {
+		var i ExportIdentitiesRow
+		if err := rows.Scan(
+			&i.Provider,
+			&i.Subject,
+			&i.Email,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const exportImpersonations = `-- name: ExportImpersonations :many
+SELECT action, created_at FROM impersonation_logs WHERE impersonated_id = $1 ORDER BY created_at, id
+`
+
+type ExportImpersonationsRow struct {
+	Action    string
+	CreatedAt time.Time
+}
+
+func (q *Queries) ExportImpersonations(ctx context.Context, impersonatedID int64) ([]ExportImpersonationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportImpersonations, impersonatedID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportImpersonationsRow{}
+	for rows.Next() {
+		var i ExportImpersonationsRow
+		if err := rows.Scan(&i.Action, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const exportInvitations = `-- name: ExportInvitations :many
+SELECT t.name AS tenant_name, i.status, i.created_at, i.expires_at FROM invitations i
+JOIN tenants t ON t.id = i.tenant_id
+WHERE i.email = $1
+ORDER BY i.created_at, i.id
+`
+
+type ExportInvitationsRow struct {
+	TenantName string
+	Status     string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+}
+
+func (q *Queries) ExportInvitations(ctx context.Context, email string) ([]ExportInvitationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportInvitations, email)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportInvitationsRow{}
+	for rows.Next() {
+		var i ExportInvitationsRow
+		if err := rows.Scan(
+			&i.TenantName,
+			&i.Status,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const exportKeys = `-- name: ExportKeys :many
+SELECT id, name, created_at FROM api_keys WHERE created_by = $1 ORDER BY created_at, id
+`
+
+type ExportKeysRow struct {
+	ID        uuid.UUID
+	Name      string
+	CreatedAt time.Time
+}
+
+func (q *Queries) ExportKeys(ctx context.Context, createdBy *int64) ([]ExportKeysRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportKeys, createdBy)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportKeysRow{}
+	for rows.Next() {
+		var i ExportKeysRow
+		if err := rows.Scan(&i.ID, &i.Name, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const exportMemberships = `-- name: ExportMemberships :many
+SELECT t.id, t.name, r.name AS role_name, m.joined_at, t.deleted_at FROM memberships m
+JOIN tenants t ON t.id = m.tenant_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.user_id = $1
+UNION ALL
+SELECT t.id, t.name, r.name AS role_name, f.joined_at, t.deleted_at FROM former_memberships f
+JOIN tenants t ON t.id = f.tenant_id
+JOIN roles r ON r.id = f.role_id
+WHERE f.user_id = $1
+`
+
+type ExportMembershipsRow struct {
+	ID        uuid.UUID
+	Name      string
+	RoleName  string
+	JoinedAt  time.Time
+	DeletedAt *time.Time
+}
+
+func (q *Queries) ExportMemberships(ctx context.Context, userID int64) ([]ExportMembershipsRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportMemberships, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportMembershipsRow{}
+	for rows.Next() {
+		var i ExportMembershipsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.RoleName,
+			&i.JoinedAt,
+			&i.DeletedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const exportPushes = `-- name: ExportPushes :many
+SELECT endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id
+`
+
+type ExportPushesRow struct {
+	Endpoint  string
+	CreatedAt time.Time
+}
+
+func (q *Queries) ExportPushes(ctx context.Context, userID int64) ([]ExportPushesRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportPushes, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportPushesRow{}
+	for rows.Next() {
+		var i ExportPushesRow
+		if err := rows.Scan(&i.Endpoint, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const exportRequests = `-- name: ExportRequests :many
+SELECT id, at, method, route, path, status, code, tenant_id, ip FROM request_logs
+WHERE user_id = $1 AND at >= $2::timestamptz
+    AND (at > $2::timestamptz OR id > $3::bigint)
+ORDER BY at, id LIMIT $4
+`
+
+type ExportRequestsParams struct {
+	UserID *int64
+	Since  time.Time
+	After  int64
+	Most   int32
+}
+
+type ExportRequestsRow struct {
+	ID       int64
+	At       time.Time
+	Method   string
+	Route    *string
+	Path     *string
+	Status   int32
+	Code     *string
+	TenantID *uuid.UUID
+	Ip       string
+}
+
+// A page of the logged requests of a user, oldest first, after a given request.
+func (q *Queries) ExportRequests(ctx context.Context, arg ExportRequestsParams) ([]ExportRequestsRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportRequests,
+		arg.UserID,
+		arg.Since,
+		arg.After,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportRequestsRow{}
+	for rows.Next() {
+		var i ExportRequestsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.At,
+			&i.Method,
+			&i.Route,
+			&i.Path,
+			&i.Status,
+			&i.Code,
+			&i.TenantID,
+			&i.Ip,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const exportSent = `-- name: ExportSent :many
+SELECT id, status, created_at FROM invitations
+WHERE inviter_id = $1 AND created_at >= $2::timestamptz
+    AND (created_at > $2::timestamptz OR id > $3::uuid)
+ORDER BY created_at, id LIMIT $4
+`
+
+type ExportSentParams struct {
+	InviterID *int64
+	Since     time.Time
+	After     uuid.UUID
+	Most      int32
+}
+
+type ExportSentRow struct {
+	ID        uuid.UUID
+	Status    string
+	CreatedAt time.Time
+}
+
+// A page of the invitations that a user has sent, oldest first, after a given invitation.
+func (q *Queries) ExportSent(ctx context.Context, arg ExportSentParams) ([]ExportSentRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportSent,
+		arg.InviterID,
+		arg.Since,
+		arg.After,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportSentRow{}
+	for rows.Next() {
+		var i ExportSentRow
+		if err := rows.Scan(&i.ID, &i.Status, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const exportUser = `-- name: ExportUser :one
+SELECT id, name, email, external_id, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
+FROM users WHERE id = $1
+`
+
+type ExportUserRow struct {
+	ID              int64
+	Name            string
+	Email           string
+	ExternalID      *string
+	EmailVerifiedAt *time.Time
+	IsPlatformAdmin bool
+	AvatarHash      *string
+	Locale          *string
+	HasPassword     bool
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+func (q *Queries) ExportUser(ctx context.Context, id int64) (ExportUserRow, error) {
+	row := q.db.QueryRowContext(ctx, exportUser, id)
+	var i ExportUserRow
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Email,
+		&i.ExternalID,
+		&i.EmailVerifiedAt,
+		&i.IsPlatformAdmin,
+		&i.AvatarHash,
+		&i.Locale,
+		&i.HasPassword,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const exportVerifications = `-- name: ExportVerifications :many
+SELECT email, created_at, expires_at FROM email_verifications WHERE user_id = $1 ORDER BY created_at, email
+`
+
+type ExportVerificationsRow struct {
+	Email     string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+func (q *Queries) ExportVerifications(ctx context.Context, userID int64) ([]ExportVerificationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportVerifications, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportVerificationsRow{}
+	for rows.Next() {
+		var i ExportVerificationsRow
+		if err := rows.Scan(&i.Email, &i.CreatedAt, &i.ExpiresAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const forgetMaker = `-- name: ForgetMaker :exec
 UPDATE api_keys SET created_by = NULL WHERE created_by = $1
 `
@@ -280,486 +760,6 @@ func (q *Queries) Identities(ctx context.Context, userID int64) ([]IdentitiesRow
 			&i.CreatedAt,
 			&i.LastUsedAt,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptEntries = `-- name: KeptEntries :many
-SELECT id, action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs
-WHERE actor_id = $1 AND created_at >= $2::timestamptz
-    AND (created_at > $2::timestamptz OR id > $3::bigint)
-ORDER BY created_at, id LIMIT $4
-`
-
-type KeptEntriesParams struct {
-	ActorID *int64
-	Since   time.Time
-	After   int64
-	Most    int32
-}
-
-type KeptEntriesRow struct {
-	ID         int64
-	Action     string
-	Resource   string
-	ResourceID string
-	TenantID   *uuid.UUID
-	Ip         string
-	UserAgent  string
-	CreatedAt  time.Time
-}
-
-// A page of the audit entries of a user, oldest first, after a given entry.
-func (q *Queries) KeptEntries(ctx context.Context, arg KeptEntriesParams) ([]KeptEntriesRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptEntries,
-		arg.ActorID,
-		arg.Since,
-		arg.After,
-		arg.Most,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptEntriesRow{}
-	for rows.Next() {
-		var i KeptEntriesRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Action,
-			&i.Resource,
-			&i.ResourceID,
-			&i.TenantID,
-			&i.Ip,
-			&i.UserAgent,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptIdentities = `-- name: KeptIdentities :many
-SELECT provider, subject, email, created_at, last_used_at FROM oauth_identities WHERE oauth_identities.user_id = $1
-UNION ALL
-SELECT 'sso' AS provider, subject, email, created_at, last_used_at FROM sso_identities WHERE sso_identities.user_id = $1
-ORDER BY created_at, provider, subject
-`
-
-type KeptIdentitiesRow struct {
-	Provider   string
-	Subject    string
-	Email      string
-	CreatedAt  time.Time
-	LastUsedAt *time.Time
-}
-
-func (q *Queries) KeptIdentities(ctx context.Context, userID int64) ([]KeptIdentitiesRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptIdentities, userID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptIdentitiesRow{}
-	for rows.Next() {
-		var i KeptIdentitiesRow
-		if err := rows.Scan(
-			&i.Provider,
-			&i.Subject,
-			&i.Email,
-			&i.CreatedAt,
-			&i.LastUsedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptImpersonations = `-- name: KeptImpersonations :many
-SELECT action, created_at FROM impersonation_logs WHERE impersonated_id = $1 ORDER BY created_at, id
-`
-
-type KeptImpersonationsRow struct {
-	Action    string
-	CreatedAt time.Time
-}
-
-func (q *Queries) KeptImpersonations(ctx context.Context, impersonatedID int64) ([]KeptImpersonationsRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptImpersonations, impersonatedID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptImpersonationsRow{}
-	for rows.Next() {
-		var i KeptImpersonationsRow
-		if err := rows.Scan(&i.Action, &i.CreatedAt); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptInvitations = `-- name: KeptInvitations :many
-SELECT t.name AS tenant_name, i.status, i.created_at, i.expires_at FROM invitations i
-JOIN tenants t ON t.id = i.tenant_id
-WHERE i.email = $1
-ORDER BY i.created_at, i.id
-`
-
-type KeptInvitationsRow struct {
-	TenantName string
-	Status     string
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-}
-
-func (q *Queries) KeptInvitations(ctx context.Context, email string) ([]KeptInvitationsRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptInvitations, email)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptInvitationsRow{}
-	for rows.Next() {
-		var i KeptInvitationsRow
-		if err := rows.Scan(
-			&i.TenantName,
-			&i.Status,
-			&i.CreatedAt,
-			&i.ExpiresAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptKeys = `-- name: KeptKeys :many
-SELECT id, name, created_at FROM api_keys WHERE created_by = $1 ORDER BY created_at, id
-`
-
-type KeptKeysRow struct {
-	ID        uuid.UUID
-	Name      string
-	CreatedAt time.Time
-}
-
-func (q *Queries) KeptKeys(ctx context.Context, createdBy *int64) ([]KeptKeysRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptKeys, createdBy)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptKeysRow{}
-	for rows.Next() {
-		var i KeptKeysRow
-		if err := rows.Scan(&i.ID, &i.Name, &i.CreatedAt); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptPlaces = `-- name: KeptPlaces :many
-SELECT t.id, t.name, r.name AS role_name, m.joined_at, t.deleted_at FROM memberships m
-JOIN tenants t ON t.id = m.tenant_id
-JOIN roles r ON r.id = m.role_id
-WHERE m.user_id = $1
-UNION ALL
-SELECT t.id, t.name, r.name AS role_name, f.joined_at, t.deleted_at FROM former_memberships f
-JOIN tenants t ON t.id = f.tenant_id
-JOIN roles r ON r.id = f.role_id
-WHERE f.user_id = $1
-`
-
-type KeptPlacesRow struct {
-	ID        uuid.UUID
-	Name      string
-	RoleName  string
-	JoinedAt  time.Time
-	DeletedAt *time.Time
-}
-
-func (q *Queries) KeptPlaces(ctx context.Context, userID int64) ([]KeptPlacesRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptPlaces, userID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptPlacesRow{}
-	for rows.Next() {
-		var i KeptPlacesRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Name,
-			&i.RoleName,
-			&i.JoinedAt,
-			&i.DeletedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptPushes = `-- name: KeptPushes :many
-SELECT endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id
-`
-
-type KeptPushesRow struct {
-	Endpoint  string
-	CreatedAt time.Time
-}
-
-func (q *Queries) KeptPushes(ctx context.Context, userID int64) ([]KeptPushesRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptPushes, userID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptPushesRow{}
-	for rows.Next() {
-		var i KeptPushesRow
-		if err := rows.Scan(&i.Endpoint, &i.CreatedAt); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptRequests = `-- name: KeptRequests :many
-SELECT id, at, method, route, path, status, code, tenant_id, ip FROM request_logs
-WHERE user_id = $1 AND at >= $2::timestamptz
-    AND (at > $2::timestamptz OR id > $3::bigint)
-ORDER BY at, id LIMIT $4
-`
-
-type KeptRequestsParams struct {
-	UserID *int64
-	Since  time.Time
-	After  int64
-	Most   int32
-}
-
-type KeptRequestsRow struct {
-	ID       int64
-	At       time.Time
-	Method   string
-	Route    *string
-	Path     *string
-	Status   int32
-	Code     *string
-	TenantID *uuid.UUID
-	Ip       string
-}
-
-// A page of the logged requests of a user, oldest first, after a given request.
-func (q *Queries) KeptRequests(ctx context.Context, arg KeptRequestsParams) ([]KeptRequestsRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptRequests,
-		arg.UserID,
-		arg.Since,
-		arg.After,
-		arg.Most,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptRequestsRow{}
-	for rows.Next() {
-		var i KeptRequestsRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.At,
-			&i.Method,
-			&i.Route,
-			&i.Path,
-			&i.Status,
-			&i.Code,
-			&i.TenantID,
-			&i.Ip,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptSent = `-- name: KeptSent :many
-SELECT id, status, created_at FROM invitations
-WHERE inviter_id = $1 AND created_at >= $2::timestamptz
-    AND (created_at > $2::timestamptz OR id > $3::uuid)
-ORDER BY created_at, id LIMIT $4
-`
-
-type KeptSentParams struct {
-	InviterID *int64
-	Since     time.Time
-	After     uuid.UUID
-	Most      int32
-}
-
-type KeptSentRow struct {
-	ID        uuid.UUID
-	Status    string
-	CreatedAt time.Time
-}
-
-// A page of the invitations that a user has sent, oldest first, after a given invitation.
-func (q *Queries) KeptSent(ctx context.Context, arg KeptSentParams) ([]KeptSentRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptSent,
-		arg.InviterID,
-		arg.Since,
-		arg.After,
-		arg.Most,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptSentRow{}
-	for rows.Next() {
-		var i KeptSentRow
-		if err := rows.Scan(&i.ID, &i.Status, &i.CreatedAt); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keptUser = `-- name: KeptUser :one
-SELECT id, name, email, external_id, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
-FROM users WHERE id = $1
-`
-
-type KeptUserRow struct {
-	ID              int64
-	Name            string
-	Email           string
-	ExternalID      *string
-	EmailVerifiedAt *time.Time
-	IsPlatformAdmin bool
-	AvatarHash      *string
-	Locale          *string
-	HasPassword     bool
-	CreatedAt       time.Time
-	UpdatedAt       time.Time
-}
-
-func (q *Queries) KeptUser(ctx context.Context, id int64) (KeptUserRow, error) {
-	row := q.db.QueryRowContext(ctx, keptUser, id)
-	var i KeptUserRow
-	err := row.Scan(
-		&i.ID,
-		&i.Name,
-		&i.Email,
-		&i.ExternalID,
-		&i.EmailVerifiedAt,
-		&i.IsPlatformAdmin,
-		&i.AvatarHash,
-		&i.Locale,
-		&i.HasPassword,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-	)
-	return i, err
-}
-
-const keptVerifications = `-- name: KeptVerifications :many
-SELECT email, created_at, expires_at FROM email_verifications WHERE user_id = $1 ORDER BY created_at, email
-`
-
-type KeptVerificationsRow struct {
-	Email     string
-	CreatedAt time.Time
-	ExpiresAt time.Time
-}
-
-func (q *Queries) KeptVerifications(ctx context.Context, userID int64) ([]KeptVerificationsRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptVerifications, userID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeptVerificationsRow{}
-	for rows.Next() {
-		var i KeptVerificationsRow
-		if err := rows.Scan(&i.Email, &i.CreatedAt, &i.ExpiresAt); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -57,7 +57,7 @@ func TestSeriesDuringRecording(t *testing.T) {
 					return
 				default:
 				}
-				if err := sums.Until(t.Context(), []usage.StreamKey{k}, from.Add(time.Duration(hours%200)*time.Hour+17*time.Minute)); err != nil {
+				if err := sums.AddUntil(t.Context(), []usage.StreamKey{k}, from.Add(time.Duration(hours%200)*time.Hour+17*time.Minute)); err != nil {
 					t.Error(err)
 					return
 				}

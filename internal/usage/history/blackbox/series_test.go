@@ -116,7 +116,7 @@ func TestSeries(t *testing.T) {
 		}
 		// Half of the meters are summed, up to the middle of an hour.
 		for _, way := range ways {
-			if err := sums.Until(t.Context(), []usage.StreamKey{stream(way)}, at(-40, 10*time.Hour+30*time.Minute)); err != nil {
+			if err := sums.AddUntil(t.Context(), []usage.StreamKey{stream(way)}, at(-40, 10*time.Hour+30*time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,7 +13,7 @@ import { Form, type Values } from '../../../ui/Form'
 import { AccountFields, Agreement } from '../AccountFields'
 import type { Choice } from '../Onboarding'
 import { ProviderSection } from '../ProviderSection'
-import { forgetEntries, keepChoice, keepEntry, keptEntries } from './kept'
+import { forgetEntries, keepChoice, keepEntry, keptEntries } from './storage'
 import { PlanChoice } from './PlanChoice'
 import { codeOf, firstPayment, isCardFree, Receipt, useCosts, usePurchase, type TaxDetails } from './Receipt'
 

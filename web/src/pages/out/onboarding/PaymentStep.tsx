@@ -11,7 +11,7 @@ import { Form, type Values } from '../../../ui/Form'
 import { Icon } from '../../../ui/Icon'
 import { Note } from '../../../ui/Messages'
 import type { Choice } from '../Onboarding'
-import { keepChoice } from './kept'
+import { keepChoice } from './storage'
 import { PlanChoice } from './PlanChoice'
 import { codeOf, firstPayment, isCardFree, Receipt, useCosts, usePurchase } from './Receipt'
 

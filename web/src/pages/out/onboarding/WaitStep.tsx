@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { Button } from '../../../ui/Button'
 import { Note } from '../../../ui/Messages'
 import { useNavigate } from '@tanstack/react-router'
-import { forgetChoice } from './kept'
+import { forgetChoice } from './storage'
 
 /** Polls every two seconds until the provider confirms the payment. */
 export function WaitStep() {

@@ -1,4 +1,4 @@
-package blackbox_test
+package creditnote_test
 
 import (
 	"strings"

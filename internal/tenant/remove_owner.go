@@ -38,10 +38,8 @@ func (s *Service) RemoveUnverifiedOwner(ctx context.Context, userID int64) error
 	if t, err := s.Get(ctx, id); err != nil || t.OwnerAssigned {
 		return err
 	}
-	if s.deps.Overviews != nil {
-		if bought, err := s.deps.Overviews.HasBought(ctx, id); err != nil || bought {
-			return err
-		}
+	if bought, err := s.deps.Subscriptions.HasBought(ctx, id); err != nil || bought {
+		return err
 	}
 	if s.deps.Events != nil {
 		if err := s.deps.Team.PublishMemberEvent(ctx, hook.MemberRemoved, id, userID); err != nil {
@@ -51,7 +49,7 @@ func (s *Service) RemoveUnverifiedOwner(ctx context.Context, userID int64) error
 	if err := s.store.deleteMember(ctx, id, userID); err != nil {
 		return err
 	}
-	return s.record(ctx, actionForsaken, id, map[string]any{"owner_id": userID}, nil)
+	return s.record(ctx, actionUnverifiedOwnerRemoved, id, map[string]any{"owner_id": userID}, nil)
 }
 
 // Dissolve deletes a tenant without members, including its roles and invitations. It returns
@@ -95,9 +93,6 @@ func (s *Service) Dissolve(ctx context.Context, id uuid.UUID) error {
 
 // hasSubscription reports whether a tenant has a subscription that has not ended.
 func (s *Service) hasSubscription(ctx context.Context, id uuid.UUID) (bool, error) {
-	if s.deps.Overviews == nil {
-		return false, nil
-	}
-	overviews, err := s.deps.Overviews.Overview(ctx, []uuid.UUID{id})
+	overviews, err := s.deps.Subscriptions.Overview(ctx, []uuid.UUID{id})
 	return overviews[id].IsSubscribed(), err
 }

@@ -156,9 +156,9 @@ func (f Frame) Nav() []Group {
 	}}, payments}
 }
 
-// Beside returns the entries of the current group if it is Payments, because the navigation bar for
+// PaymentPages returns the entries of the current group if it is Payments, because the navigation bar for
 // phones has only one of them.
-func (f Frame) Beside() []Entry {
+func (f Frame) PaymentPages() []Entry {
 	for _, g := range f.Nav() {
 		for _, e := range g.Entries {
 			if e.Name == f.Here && g.Name == "Payments" {
@@ -172,8 +172,8 @@ func (f Frame) Beside() []Entry {
 // Moment is a time for display: relative within a week, otherwise a date.
 type Moment struct{ Text, Exact, ISO string }
 
-// At describes a time relative to now.
-func At(t, now time.Time) Moment {
+// DescribeTime describes a time relative to now.
+func DescribeTime(t, now time.Time) Moment {
 	t = t.UTC()
 	m := Moment{Exact: t.Format("2 January 2006, 15:04:05") + " UTC", ISO: t.Format(time.RFC3339)}
 	distance, suffix, prefix := int64(now.Sub(t)/time.Second), " ago", ""
@@ -199,8 +199,8 @@ func At(t, now time.Time) Moment {
 	return m
 }
 
-// Upcoming is a scheduled action.
-type Upcoming struct {
+// ScheduledAction is a scheduled action.
+type ScheduledAction struct {
 	Kind              string // machine-readable, such as subscription.period_ends
 	What, About, Href string // Href is the page of the object, or ""
 	At                time.Time

@@ -35,9 +35,9 @@ func (s *Service) Leave(ctx context.Context, caller *authz.Caller, tenantID uuid
 	})
 }
 
-// Deleted removes a user whose account is being deleted from the team, in the transaction of ctx,
+// RemoveDeletedUser removes a user whose account is being deleted from the team, in the transaction of ctx,
 // which must hold the tenant's lock. The audit entry does not contain the user's email.
-func (s *Service) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error {
+func (s *Service) RemoveDeletedUser(ctx context.Context, tenantID uuid.UUID, userID int64) error {
 	m, err := s.store.member(ctx, tenantID, userID)
 	if err != nil {
 		return err

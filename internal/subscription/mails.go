@@ -11,13 +11,13 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// newsLetter writes one of the mails about the life of a subscription.
-type newsLetter func(ctx context.Context, locale, to string, n letters.Subscription) error
+// letterWriter writes one of the mails about the life of a subscription.
+type letterWriter func(ctx context.Context, locale, to string, n letters.Subscription) error
 
 // mailStart mails the tenant that a subscription has started. Call it in the transaction that stores
 // the subscription as running.
 func (s *Service) mailStart(ctx context.Context, sub Subscription) error {
-	return s.mailNews(ctx, sub, letters.Subscription{}, s.deps.Letters.SubscriptionStarted)
+	return s.mailBillingContact(ctx, sub, letters.Subscription{}, s.deps.Letters.SubscriptionStarted)
 }
 
 // mailChange mails the tenant about the change from one stored state to the next: the first
@@ -38,24 +38,24 @@ func (s *Service) mailChange(ctx context.Context, before, after Subscription, re
 		return s.mailStart(ctx, after)
 	case after.Status == Unpaid && before.Status != Unpaid, after.Status == Canceled && remote.CanceledForPayment && before.Status != Unpaid:
 		n.EndsAt = after.effectiveAt
-		return s.mailNews(ctx, after, n, s.deps.Letters.SubscriptionEnded)
+		return s.mailBillingContact(ctx, after, n, s.deps.Letters.SubscriptionEnded)
 	case before.IsEnding():
 		return nil // the cancellation was mailed
 	case after.Status == Canceled && remote.CanceledByRequest:
 		n.EndsAt = after.effectiveAt
-		return s.mailNews(ctx, after, n, s.deps.Letters.SubscriptionCanceled)
+		return s.mailBillingContact(ctx, after, n, s.deps.Letters.SubscriptionCanceled)
 	case after.Status.IsRunning() && after.IsEnding():
 		n.EndsAt = after.CurrentPeriodEnd
 		if after.CancelAt != nil {
 			n.EndsAt = *after.CancelAt
 		}
-		return s.mailNews(ctx, after, n, s.deps.Letters.SubscriptionCanceled)
+		return s.mailBillingContact(ctx, after, n, s.deps.Letters.SubscriptionCanceled)
 	case after.Status.IsRunning() && before.PlanID != after.PlanID:
 		former, err := s.planName(ctx, before.PlanID)
 		if err != nil {
 			return err
 		}
-		return s.mailNews(ctx, after, n, func(ctx context.Context, locale, to string, n letters.Subscription) error {
+		return s.mailBillingContact(ctx, after, n, func(ctx context.Context, locale, to string, n letters.Subscription) error {
 			n.FormerPlan = i18n.Pick(former, locale)
 			return s.deps.Letters.PlanChanged(ctx, locale, to, n)
 		})
@@ -69,8 +69,8 @@ func (s *Service) planName(ctx context.Context, id uuid.UUID) (map[string]string
 	return plan.Name, err
 }
 
-// mailNews completes the content of a mail from the subscription and sends it to the billing contact.
-func (s *Service) mailNews(ctx context.Context, sub Subscription, n letters.Subscription, write newsLetter) error {
+// mailBillingContact completes the content of a mail from the subscription and sends it to the billing contact.
+func (s *Service) mailBillingContact(ctx context.Context, sub Subscription, n letters.Subscription, write letterWriter) error {
 	t, err := s.deps.Tenants.Get(ctx, sub.TenantID)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func mapRows[R, V any](list []R, err error, show func(R) V) ([]V, error) {
 // loadExport loads the personal data of a user except their logins and the long lists.
 func (s store) loadExport(ctx context.Context, userID int64) (k Export, err error) {
 	q := s.q(ctx)
-	u, err := q.KeptUser(ctx, userID)
+	u, err := q.ExportUser(ctx, userID)
 	if err != nil {
 		return k, sqldb.Wrap(err, "read personal data")
 	}
@@ -71,29 +71,29 @@ func (s store) loadExport(ctx context.Context, userID int64) (k Export, err erro
 	}
 	for _, read := range []func() error{
 		func() error {
-			list, err := q.KeptPlaces(ctx, userID)
-			k.Tenants, err = mapRows(list, err, func(r selfservicesql.KeptPlacesRow) ExportMembership {
+			list, err := q.ExportMemberships(ctx, userID)
+			k.Tenants, err = mapRows(list, err, func(r selfservicesql.ExportMembershipsRow) ExportMembership {
 				return ExportMembership{ID: r.ID, Name: r.Name, Role: r.RoleName, JoinedAt: shape.T(r.JoinedAt), DeletedAt: shape.TP(r.DeletedAt)}
 			})
 			return err
 		},
 		func() error {
-			list, err := q.KeptIdentities(ctx, userID)
-			k.Identities, err = mapRows(list, err, func(r selfservicesql.KeptIdentitiesRow) ExportIdentity {
+			list, err := q.ExportIdentities(ctx, userID)
+			k.Identities, err = mapRows(list, err, func(r selfservicesql.ExportIdentitiesRow) ExportIdentity {
 				return ExportIdentity{Provider: r.Provider, Subject: r.Subject, Email: r.Email, CreatedAt: shape.T(r.CreatedAt), LastUsedAt: shape.TP(r.LastUsedAt)}
 			})
 			return err
 		},
 		func() error {
-			list, err := q.KeptPushes(ctx, userID)
-			k.Browsers, err = mapRows(list, err, func(r selfservicesql.KeptPushesRow) ExportBrowser {
+			list, err := q.ExportPushes(ctx, userID)
+			k.Browsers, err = mapRows(list, err, func(r selfservicesql.ExportPushesRow) ExportBrowser {
 				return ExportBrowser{Endpoint: r.Endpoint, CreatedAt: shape.T(r.CreatedAt)}
 			})
 			return err
 		},
 		func() error {
-			list, err := q.KeptVerifications(ctx, userID)
-			k.Links, err = mapRows(list, err, func(r selfservicesql.KeptVerificationsRow) ExportLink {
+			list, err := q.ExportVerifications(ctx, userID)
+			k.Links, err = mapRows(list, err, func(r selfservicesql.ExportVerificationsRow) ExportLink {
 				return ExportLink{Email: r.Email, CreatedAt: shape.T(r.CreatedAt), ExpiresAt: shape.T(r.ExpiresAt)}
 			})
 			return err
@@ -110,22 +110,22 @@ func (s store) loadExport(ctx context.Context, userID int64) (k Export, err erro
 // loadExportedActivity loads the user's received invitations, API keys and impersonations.
 func (s store) loadExportedActivity(ctx context.Context, k *Export) error {
 	q, userID := s.q(ctx), k.Account.ID
-	received, err := q.KeptInvitations(ctx, k.Account.Email)
-	k.Invitations, err = mapRows(received, err, func(r selfservicesql.KeptInvitationsRow) ExportInvitation {
+	received, err := q.ExportInvitations(ctx, k.Account.Email)
+	k.Invitations, err = mapRows(received, err, func(r selfservicesql.ExportInvitationsRow) ExportInvitation {
 		return ExportInvitation{Tenant: r.TenantName, Status: r.Status, CreatedAt: shape.T(r.CreatedAt), ExpiresAt: shape.T(r.ExpiresAt)}
 	})
 	if err != nil {
 		return err
 	}
-	keys, err := q.KeptKeys(ctx, &userID)
-	k.Keys, err = mapRows(keys, err, func(r selfservicesql.KeptKeysRow) ExportKey {
+	keys, err := q.ExportKeys(ctx, &userID)
+	k.Keys, err = mapRows(keys, err, func(r selfservicesql.ExportKeysRow) ExportKey {
 		return ExportKey{ID: r.ID, Name: r.Name, CreatedAt: shape.T(r.CreatedAt)}
 	})
 	if err != nil {
 		return err
 	}
-	acted, err := q.KeptImpersonations(ctx, userID)
-	k.Impersonation, err = mapRows(acted, err, func(r selfservicesql.KeptImpersonationsRow) ExportImpersonation {
+	acted, err := q.ExportImpersonations(ctx, userID)
+	k.Impersonation, err = mapRows(acted, err, func(r selfservicesql.ExportImpersonationsRow) ExportImpersonation {
 		return ExportImpersonation{Action: r.Action, CreatedAt: shape.T(r.CreatedAt)}
 	})
 	return err
@@ -143,14 +143,14 @@ type longList struct {
 
 // sentInvitations returns the invitations that a user has sent, oldest first.
 func (s store) sentInvitations(userID int64) longList {
-	p := selfservicesql.KeptSentParams{InviterID: &userID, Most: exportPageSize}
+	p := selfservicesql.ExportSentParams{InviterID: &userID, Most: exportPageSize}
 	return longList{"invitations_sent", func(ctx context.Context) ([]any, bool, error) {
-		list, err := s.q(ctx).KeptSent(ctx, p)
+		list, err := s.q(ctx).ExportSent(ctx, p)
 		if len(list) > 0 {
 			last := list[len(list)-1]
 			p.Since, p.After = last.CreatedAt, last.ID
 		}
-		entries, err := mapRows(list, err, func(r selfservicesql.KeptSentRow) any {
+		entries, err := mapRows(list, err, func(r selfservicesql.ExportSentRow) any {
 			return ExportSentInvitation{ID: r.ID, Status: r.Status, CreatedAt: shape.T(r.CreatedAt)}
 		})
 		return entries, len(list) == exportPageSize, err
@@ -159,14 +159,14 @@ func (s store) sentInvitations(userID int64) longList {
 
 // changes returns the audit entries of a user, oldest first.
 func (s store) changes(userID int64) longList {
-	p := selfservicesql.KeptEntriesParams{ActorID: &userID, Most: exportPageSize}
+	p := selfservicesql.ExportEntriesParams{ActorID: &userID, Most: exportPageSize}
 	return longList{"audit_log", func(ctx context.Context) ([]any, bool, error) {
-		list, err := s.q(ctx).KeptEntries(ctx, p)
+		list, err := s.q(ctx).ExportEntries(ctx, p)
 		if len(list) > 0 {
 			last := list[len(list)-1]
 			p.Since, p.After = last.CreatedAt, last.ID
 		}
-		entries, err := mapRows(list, err, func(r selfservicesql.KeptEntriesRow) any {
+		entries, err := mapRows(list, err, func(r selfservicesql.ExportEntriesRow) any {
 			return ExportChange{
 				Action: r.Action, Resource: r.Resource, ResourceID: r.ResourceID, TenantID: r.TenantID, IP: r.Ip, UserAgent: r.UserAgent,
 				CreatedAt: shape.T(r.CreatedAt),
@@ -178,14 +178,14 @@ func (s store) changes(userID int64) longList {
 
 // requests returns the logged requests of a user, oldest first.
 func (s store) requests(userID int64) longList {
-	p := selfservicesql.KeptRequestsParams{UserID: &userID, Most: exportPageSize}
+	p := selfservicesql.ExportRequestsParams{UserID: &userID, Most: exportPageSize}
 	return longList{"request_log", func(ctx context.Context) ([]any, bool, error) {
-		list, err := s.q(ctx).KeptRequests(ctx, p)
+		list, err := s.q(ctx).ExportRequests(ctx, p)
 		if len(list) > 0 {
 			last := list[len(list)-1]
 			p.Since, p.After = last.At, last.ID
 		}
-		entries, err := mapRows(list, err, func(r selfservicesql.KeptRequestsRow) any {
+		entries, err := mapRows(list, err, func(r selfservicesql.ExportRequestsRow) any {
 			return ExportRequest{
 				Method: r.Method, Route: r.Route, Path: r.Path, Status: r.Status, Code: r.Code, TenantID: r.TenantID, IP: r.Ip, CreatedAt: shape.T(r.At),
 			}
