@@ -30,7 +30,7 @@ func runInTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 	t.Helper()
 	side, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("this machine has no terminals: %v", err)
+		t.Skipf("cannot open a pseudo-terminal: %v", err)
 	}
 	number, err := unix.IoctlGetInt(int(side.Fd()), unix.TIOCGPTN)
 	if err == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// ownerProof is evidence that a request comes from the owner of an account: a login of the
+// OwnerProof is evidence that a request comes from the owner of an account: a login of the
 // account, or its password.
-type ownerProof struct {
+type OwnerProof struct {
 	Family uuid.UUID // of the login; Nil for a password
 	token  uuid.UUID
 	hash   *string
@@ -20,40 +20,40 @@ type ownerProof struct {
 // VerifyOwner checks that the request of ctx comes from the owner of an account. Call it before the
 // transaction that needs it. A wrong password counts as a failed login. Without a login of the
 // account, a missing or wrong password is a validation error on current_password.
-func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string) (ownerProof, error) {
+func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string) (OwnerProof, error) {
 	if caller := authz.FromContext(ctx); caller != nil && caller.UserID == userID && caller.Impersonator == nil {
-		return ownerProof{Family: caller.Family, token: caller.TokenID}, nil
+		return OwnerProof{Family: caller.Family, token: caller.TokenID}, nil
 	}
 	if password == "" {
-		return ownerProof{}, errOwner
+		return OwnerProof{}, errOwner
 	}
 	user, err := s.store.user(ctx, userID)
 	if err != nil {
-		return ownerProof{}, err
+		return OwnerProof{}, err
 	}
 	guess, err := s.countGuess(ctx, user.Email, func(ctx context.Context) error { return s.recordBlocked(ctx, user.Email) })
 	if err != nil {
-		return ownerProof{}, err
+		return OwnerProof{}, err
 	}
 	hash, err := s.store.passwordOf(ctx, userID)
 	if err != nil {
-		return ownerProof{}, err
+		return OwnerProof{}, err
 	}
 	ok, err := s.deps.Passwords.Matches(ctx, password, hash)
 	switch {
 	case err != nil:
-		return ownerProof{}, err
+		return OwnerProof{}, err
 	case !ok:
 		if err := guess.recordWrong(ctx); err != nil {
-			return ownerProof{}, err
+			return OwnerProof{}, err
 		}
-		return ownerProof{}, errOwner
+		return OwnerProof{}, errOwner
 	}
-	return ownerProof{hash: hash}, guess.recordRight(ctx)
+	return OwnerProof{hash: hash}, guess.recordRight(ctx)
 }
 
 // LockOwner locks a user. It returns an error if the evidence has become invalid since VerifyOwner.
-func (s *Service) LockOwner(ctx context.Context, userID int64, owner ownerProof) (Self, error) {
+func (s *Service) LockOwner(ctx context.Context, userID int64, owner OwnerProof) (Self, error) {
 	user, err := s.lock(ctx, userID)
 	if err != nil {
 		return Self{}, err

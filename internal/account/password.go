@@ -23,21 +23,21 @@ type HashCost struct {
 // for 1 lane.
 var defaultHashCost = HashCost{MemoryKiB: 19 * 1024, Passes: 2}
 
-// passwordHasher hashes and checks passwords with Argon2id. It normalizes passwords to Unicode NFKC
+// PasswordHasher hashes and checks passwords with Argon2id. It normalizes passwords to Unicode NFKC
 // (NIST SP 800-63B, section 3.1.1.2), because keyboards type é as one code point or as two. A hash
 // keeps a core busy for tens of milliseconds. At most one hash runs per core, so a burst of logins
 // waits here and does not exhaust the memory.
-type passwordHasher struct {
+type PasswordHasher struct {
 	params    *argon2id.Params
 	slots     chan struct{}
 	dummyHash string // checked at a login with an unknown email
 }
 
 // NewPasswords returns a hasher that runs at most one hash per core concurrently.
-func NewPasswords(cost HashCost) *passwordHasher {
+func NewPasswords(cost HashCost) *PasswordHasher {
 	cost = cmp.Or(cost, defaultHashCost)
 	params := &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32}
-	return &passwordHasher{params: params, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), dummyHash: dummyHash(params)}
+	return &PasswordHasher{params: params, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), dummyHash: dummyHash(params)}
 }
 
 // dummyHash returns a hash with the given parameters that takes as long to check as any other and
@@ -52,7 +52,7 @@ func dummyHash(p *argon2id.Params) string {
 
 // HashNew is Hash for a password that a user chooses. A common password is a validation error on
 // password (rules: account#passwords).
-func (p *passwordHasher) HashNew(ctx context.Context, password string) (string, error) {
+func (p *PasswordHasher) HashNew(ctx context.Context, password string) (string, error) {
 	if err := CheckNewPassword(password); err != nil {
 		return "", err
 	}
@@ -69,7 +69,7 @@ func CheckNewPassword(password string) error {
 
 // Hash returns the hash of a password in the PHC string format. It returns an error if ctx is done
 // while it waits for a core.
-func (p *passwordHasher) Hash(ctx context.Context, password string) (string, error) {
+func (p *PasswordHasher) Hash(ctx context.Context, password string) (string, error) {
 	if err := p.acquireSlot(ctx); err != nil {
 		return "", err
 	}
@@ -79,14 +79,14 @@ func (p *passwordHasher) Hash(ctx context.Context, password string) (string, err
 
 // Matches reports whether a password matches a hash. A nil hash matches no password and takes the
 // same time, so that the time of a login does not reveal whether an account exists.
-func (p *passwordHasher) Matches(ctx context.Context, password string, hash *string) (bool, error) {
+func (p *PasswordHasher) Matches(ctx context.Context, password string, hash *string) (bool, error) {
 	ok, _, err := p.check(ctx, password, hash)
 	return ok, err
 }
 
 // check is like Matches, and also reports whether a matching hash is outdated: made with other
 // parameters or another function, or from a password that was not normalized.
-func (p *passwordHasher) check(ctx context.Context, password string, hash *string) (ok, isOutdated bool, err error) {
+func (p *PasswordHasher) check(ctx context.Context, password string, hash *string) (ok, isOutdated bool, err error) {
 	if err := p.acquireSlot(ctx); err != nil {
 		return false, false, err
 	}
@@ -100,7 +100,7 @@ func (p *passwordHasher) check(ctx context.Context, password string, hash *strin
 	return ok, ok, err
 }
 
-func (p *passwordHasher) matches(password string, hash *string) (bool, error) {
+func (p *PasswordHasher) matches(password string, hash *string) (bool, error) {
 	switch {
 	case hash == nil:
 		_, err := argon2id.ComparePasswordAndHash(password, p.dummyHash)
@@ -112,12 +112,12 @@ func (p *passwordHasher) matches(password string, hash *string) (bool, error) {
 }
 
 // hasOtherParams reports whether a hash was made with other parameters or by another function.
-func (p *passwordHasher) hasOtherParams(hash string) bool {
+func (p *PasswordHasher) hasOtherParams(hash string) bool {
 	params, _, _, err := argon2id.DecodeHash(hash)
 	return err != nil || *params != *p.params
 }
 
-func (p *passwordHasher) acquireSlot(ctx context.Context) error {
+func (p *PasswordHasher) acquireSlot(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
 		return nil
@@ -126,4 +126,4 @@ func (p *passwordHasher) acquireSlot(ctx context.Context) error {
 	}
 }
 
-func (p *passwordHasher) releaseSlot() { <-p.slots }
+func (p *PasswordHasher) releaseSlot() { <-p.slots }

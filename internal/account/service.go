@@ -26,7 +26,7 @@ import (
 type Deps struct {
 	DB        *sqldb.DB
 	Clock     clock.Clock
-	Passwords *passwordHasher
+	Passwords *PasswordHasher
 	Tenants   tenantStore
 	Jobs      *jobs.Queue // nil in the CLI
 	Notices   noticeMailer

@@ -15,7 +15,7 @@ type SettingSource struct {
 	Flag     *string        `json:"flag" doc:"Command-line flag of the setting. Null for a secret that only the environment or a file sets."`
 	Group    string         `json:"group" enum:"demo,http,brand,invoice,lifetime,retention,payment,usage,store,outside" doc:"Subject of the setting."`
 	About    string         `json:"about" doc:"Description in the language of the request."`
-	Default  *string        `json:"default" doc:"Default value, or its description in the language of the request. Null if the setting has none."`
+	Default  *string        `json:"default" doc:"Default value, or its description in the language of the request. Null without a default."`
 	Value    *string        `json:"value" doc:"Text of the setting. Null for the default and for a secret."`
 	IsSecret bool           `json:"is_secret" doc:"Whether the value is a secret, which is never returned."`
 	Source   sources.Origin `json:"source" enum:"default,environment,flag,file" doc:"Where the value comes from. default means that the setting is not set, file that a file contains the secret."`

@@ -46,7 +46,7 @@ func TestUpwardInterfacesAreRecognized(t *testing.T) {
 		upward int
 	}{
 		{"one implementer above", []declaration{{"internal/high", "Service", map[string]bool{"Read/1/2": true, "Write/1/1": true}}}, 1},
-		{"one implementer beside", []declaration{{"internal/other", "Service", reads}}, 0},
+		{"one implementer in a sibling package", []declaration{{"internal/other", "Service", reads}}, 0},
 		{"a second implementer", []declaration{{"internal/high", "Service", reads}, {"internal/other", "Service", reads}}, 0},
 		{"other parameters", []declaration{{"internal/high", "Service", map[string]bool{"Read/2/2": true}}}, 0},
 	} {

@@ -45,7 +45,7 @@ func find(t *testing.T, name, pattern string) (found []string) {
 		found = append(found, match[1])
 	}
 	if len(found) == 0 {
-		t.Fatalf("%s has no version", name)
+		t.Fatalf("version of %s is missing", name)
 	}
 	return found
 }

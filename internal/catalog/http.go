@@ -28,7 +28,7 @@ type noInput struct{}
 
 // Products handles GET /catalog/products.
 func (h *HTTP) Products(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]publicProduct], error) {
-	return cachedResponse(ctx, h, "products", func(public *publicCatalog, locale string) []publicProduct {
+	return cachedResponse(ctx, h, "products", func(public *PublicCatalog, locale string) []publicProduct {
 		return viewAll(public.Products, func(p Product) publicProduct {
 			return publicProduct{ID: p.ID, Name: p.Name.Localize(locale), Slug: p.Slug, Description: localizedOrNil(p.Description, locale)}
 		})
@@ -47,14 +47,14 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.CachedAnswer[[]
 		return nil, err
 	}
 	currency := currencyOrNone(public, strings.ToUpper(in.Currency))
-	return cachedResponse(ctx, h, "plans "+currency, func(public *publicCatalog, locale string) []PublicPlan {
+	return cachedResponse(ctx, h, "plans "+currency, func(public *PublicCatalog, locale string) []PublicPlan {
 		return viewAll(public.Plans, func(p Plan) PublicPlan { return publicPlan(p, public.Metered, locale, currency) })
 	})
 }
 
 // Features handles GET /catalog/features.
 func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]publicFeature], error) {
-	return cachedResponse(ctx, h, "features", func(public *publicCatalog, locale string) []publicFeature {
+	return cachedResponse(ctx, h, "features", func(public *PublicCatalog, locale string) []publicFeature {
 		return viewAll(public.Features, func(f Feature) publicFeature {
 			return publicFeature{ID: f.ID, Code: f.Code, Name: f.Name.Localize(locale), Description: localizedOrNil(f.Description, locale)}
 		})
@@ -63,14 +63,14 @@ func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]p
 
 // Currencies handles GET /currencies.
 func (h *HTTP) Currencies(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicCurrency], error) {
-	return cachedResponse(ctx, h, "currencies", func(public *publicCatalog, _ string) []PublicCurrency {
+	return cachedResponse(ctx, h, "currencies", func(public *PublicCatalog, _ string) []PublicCurrency {
 		return viewAll(public.Currencies, Currency.Public)
 	})
 }
 
 // cachedAnswers caches the encoded responses for one version of the public catalog.
 type cachedAnswers struct {
-	of     *publicCatalog
+	of     *PublicCatalog
 	stored sync.Map // answerKey → *rest.CachedAnswer[T]
 }
 
@@ -81,7 +81,7 @@ type answerKey struct {
 
 // cachedResponse returns the cached response with the name in the caller's locale. On the first
 // request, it builds the response from the public catalog.
-func cachedResponse[T any](ctx context.Context, h *HTTP, name string, build func(public *publicCatalog, locale string) T) (*rest.CachedAnswer[T], error) {
+func cachedResponse[T any](ctx context.Context, h *HTTP, name string, build func(public *PublicCatalog, locale string) T) (*rest.CachedAnswer[T], error) {
 	public, err := h.svc.Public(ctx)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ const noCurrency = "none"
 
 // currencyOrNone returns the currency if a plan has a price in it, or else noCurrency. It returns
 // "" for "".
-func currencyOrNone(public *publicCatalog, currency string) string {
+func currencyOrNone(public *PublicCatalog, currency string) string {
 	if currency == "" {
 		return ""
 	}

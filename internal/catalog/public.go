@@ -11,9 +11,9 @@ import (
 // PublicMaxAge is the maximum age of the cached public catalog (rules: catalog#public-catalog).
 const PublicMaxAge = 60 * time.Second
 
-// publicCatalog is the public catalog: all active records whose parents are active too
+// PublicCatalog is the public catalog: all active records whose parents are active too
 // (rules: catalog#public-catalog). It is shared and must not be modified.
-type publicCatalog struct {
+type PublicCatalog struct {
 	Products   []Product  // oldest first
 	Plans      []Plan     // plans on sale, by sort order
 	Features   []Feature  // by sort order
@@ -31,14 +31,14 @@ type meteredPrice struct {
 
 // Public returns the public catalog. It is at most PublicMaxAge old, unless the database is
 // unavailable, and includes all changes made on this instance.
-func (s *Service) Public(ctx context.Context) (*publicCatalog, error) { return s.cache.Get(ctx) }
+func (s *Service) Public(ctx context.Context) (*PublicCatalog, error) { return s.cache.Get(ctx) }
 
 // InvalidateCache must be called after a catalog change commits. Readers on this instance see the
 // change immediately, readers on other instances within PublicMaxAge.
 func (s *Service) InvalidateCache() { s.cache.Drop() }
 
 // read builds the public catalog. It runs seven queries, whatever the size of the catalog.
-func (s *Service) read(ctx context.Context) (*publicCatalog, error) {
+func (s *Service) read(ctx context.Context) (*PublicCatalog, error) {
 	currencies, err := s.store.currencies(ctx)
 	if err != nil {
 		return nil, err
@@ -64,12 +64,12 @@ func (s *Service) read(ctx context.Context) (*publicCatalog, error) {
 }
 
 // publicOf returns the active records. It modifies its arguments.
-func publicOf(products []Product, plans []Plan, features []Feature, currencies []Currency) *publicCatalog {
+func publicOf(products []Product, plans []Plan, features []Feature, currencies []Currency) *PublicCatalog {
 	plans = filterOnSale(plans, currencies)
 	for i := range plans {
 		plans[i] = plans[i].WithActiveEntitlements()
 	}
-	return &publicCatalog{
+	return &PublicCatalog{
 		Products:   slices.DeleteFunc(products, func(p Product) bool { return !p.IsActive }),
 		Plans:      plans,
 		Features:   slices.DeleteFunc(features, func(f Feature) bool { return !f.IsActive }),

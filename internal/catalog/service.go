@@ -28,7 +28,7 @@ type Service struct {
 	jobs          jobQueue
 	audit         Audit
 	store         store
-	cache         *cache[publicCatalog]
+	cache         *cache[PublicCatalog]
 }
 
 // New returns a Service.

@@ -341,7 +341,7 @@ func TestAWebhookEvent(t *testing.T) {
 		`<a href="../../webhooks#verifying-in-go">`, `aria-current="page">invoice.paid</a>`, `data-name="Body"`, `&#34;type&#34;`, `&#34;currency&#34;`,
 	} {
 		if !strings.Contains(page.body, want) {
-			t.Errorf("the page has no %s", want)
+			t.Errorf("%s is missing on the page", want)
 		}
 	}
 	if index := get(t, s.URL+"/below/docs/api").body; !strings.Contains(index, `<li id="invoice.paid"><a href="api/events/invoice.paid">`) {

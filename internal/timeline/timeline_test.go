@@ -307,7 +307,7 @@ func TestPeriod(t *testing.T) {
 				t.Errorf("%s: %s", query, diff)
 			}
 			found, cursor := []string{}, ""
-			for page := 0; page < 5; page++ {
+			for range 5 {
 				answer := s.Call("GET", own+"?per_page=1&cursor="+cursor+"&"+query, o.Token, nil).Want(200)
 				found = append(found, types(answer)...)
 				next, more := answer.At("meta.next_cursor").(string)

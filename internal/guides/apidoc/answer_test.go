@@ -67,14 +67,14 @@ func TestEveryAnswerHasABody(t *testing.T) {
 		for _, op := range g.Operations {
 			for _, answer := range op.Answers() {
 				if len(answer.Bodies) == 0 {
-					t.Errorf("%s has no body for %s", op.ID, answer.Status)
+					t.Errorf("missing body of %s for %s", op.ID, answer.Status)
 				}
 			}
 		}
 	}
 	for _, e := range ref.Events {
 		if code := e.Message()[0].Code; strings.Contains(code, `"data": {}`) || strings.Contains(code, `"data": null`) {
-			t.Errorf("%s has no data", e.Type)
+			t.Errorf("missing data in %s", e.Type)
 		}
 	}
 	if len(ref.Events) < 20 {

@@ -107,7 +107,7 @@ func (s Source) Key() string {
 }
 
 // Text returns the description of the setting and of its default in a language. The default is ""
-// if the setting has none.
+// for a setting without one.
 func (s Source) Text(locale string) (about, fallback string) {
 	about, fallback = split(s.help)
 	texts := translations()[locale]
@@ -136,7 +136,7 @@ func split(help string) (about, fallback string) {
 //go:embed *.json
 var files embed.FS
 
-// translations returns the texts by locale and key. English texts are those of the flags.
+// translations returns the texts by locale and key. The flags have the English texts.
 var translations = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, locale := range []string{"fr", "es", "it"} {

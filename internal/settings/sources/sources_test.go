@@ -34,10 +34,10 @@ func find(t *testing.T, in []sources.Source, key string) sources.Source {
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	flags := settings.ServeFlags{
-		BrandFlags:   settings.BrandFlags{AppName: "Acme", Accent: "#0b5d5e"},
-		HTTPFlags:    settings.HTTPFlags{RedisURL: "redis://:hunter2@cache"},
-		StoreFlags:   settings.StoreFlags{DatabaseURLFile: "/run/hunter2"},
-		OutsideFlags: settings.ExternalFlags{SMTPURLFile: "/run/hunter2", StripeURL: "http://127.0.0.1:9090"},
+		BrandFlags:    settings.BrandFlags{AppName: "Acme", Accent: "#0b5d5e"},
+		HTTPFlags:     settings.HTTPFlags{RedisURL: "redis://:hunter2@cache"},
+		StoreFlags:    settings.StoreFlags{DatabaseURLFile: "/run/hunter2"},
+		ExternalFlags: settings.ExternalFlags{SMTPURLFile: "/run/hunter2", StripeURL: "http://127.0.0.1:9090"},
 	}
 	environ := map[string]string{"TENANTRY_APP_NAME": "Acme", "TENANTRY_STRIPE_SECRET_KEY": "sk_hunter2", "TENANTRY_ACCENT": "#000000"}
 	read := sources.Read(flags, func(name string) string { return environ[name] })
@@ -83,8 +83,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Each language has a description of each setting, and of each default that is a phrase. It has no
-// other texts.
+// Each language has a description of each setting, and of each default that is a phrase, and nothing else.
 func TestTranslations(t *testing.T) {
 	t.Parallel()
 	for _, locale := range []string{"fr", "es", "it"} {

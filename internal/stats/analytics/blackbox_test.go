@@ -191,7 +191,7 @@ func TestStatsSortByBaseCurrency(t *testing.T) {
 			t.Helper()
 			admin(s, "GET", "/stats", nil).Want(200).WantAt("data.mrr.0.currency", currency)
 		}
-		wantFirst("EUR") // USD has no rate
+		wantFirst("EUR") // without a rate for USD
 		for rate, currency := range map[float64]string{0.1: "USD", 10: "EUR"} {
 			admin(s, "PUT", "/rates/"+s.Now().Format(time.DateOnly), apptest.Object{"rates": apptest.Object{"USD": rate}}).Want(200)
 			wantFirst(currency)

@@ -1,0 +1,1 @@
+export{t as default}from"./tenant-home-C19e1Z-T.js";
