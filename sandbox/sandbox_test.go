@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/sandbox/clock"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox/mailbox"
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
@@ -22,7 +22,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func openAt(t *testing.T, path string) *World {
 	t.Helper()
-	w, err := open(t.Context(), path, clock.NewFixed(start))
+	w, err := open(t.Context(), path, testkit.NewClock(start))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
 func TestAdjustable(t *testing.T) {
 	t.Parallel()
-	base := clock.NewFixed(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	base := testkit.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	c := clock.NewAdjustable(base, time.Hour)
 	var told []time.Time
 	c.OnAdvance(func(now time.Time) {

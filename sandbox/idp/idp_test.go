@@ -17,7 +17,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
-	"github.com/tenantry/tenantry/sandbox/clock"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox/idp"
 	"github.com/tenantry/tenantry/sandbox/theme"
 
@@ -34,7 +34,7 @@ var start = time.Date(2031, 3, 1, 12, 0, 0, 0, time.UTC)
 type rig struct {
 	t     *testing.T
 	db    *sql.DB
-	now   *clock.Fixed
+	now   *testkit.Clock
 	url   string
 	idp   *idp.Provider
 	serve http.Handler
@@ -47,7 +47,7 @@ func open(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	r := &rig{t: t, db: db, now: clock.NewFixed(start)}
+	r := &rig{t: t, db: db, now: testkit.NewClock(start)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { r.serve.ServeHTTP(w, req) }))
 	t.Cleanup(server.Close)
 	r.url = server.URL

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox/clock"
 	"github.com/tenantry/tenantry/sandbox/mailbox"
 	"github.com/tenantry/tenantry/sandbox/theme"
@@ -19,14 +20,14 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-func open(t *testing.T) (*mailbox.Mailbox, *sql.DB, *clock.Fixed) {
+func open(t *testing.T) (*mailbox.Mailbox, *sql.DB, *testkit.Clock) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "sandbox.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	now := clock.NewFixed(time.Date(2026, 3, 1, 12, 0, 0, 120_000_000, time.UTC))
+	now := testkit.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 120_000_000, time.UTC))
 	b, err := mailbox.New(t.Context(), db, now)
 	if err != nil {
 		t.Fatal(err)

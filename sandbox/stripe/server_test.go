@@ -16,7 +16,7 @@ import (
 
 	api "github.com/stripe/stripe-go/v85"
 
-	"github.com/tenantry/tenantry/sandbox/clock"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox/stripe"
 
 	_ "modernc.org/sqlite" // the driver
@@ -34,7 +34,7 @@ var start = time.Date(2026, time.January, 31, 10, 0, 0, 0, time.UTC)
 type world struct {
 	*api.Client
 	t       *testing.T
-	clock   *clock.Fixed
+	clock   *testkit.Clock
 	db      *sql.DB
 	url     string
 	handler http.Handler
@@ -45,7 +45,7 @@ type world struct {
 // newWorld starts a sandbox with a new database.
 func newWorld(t *testing.T, change ...func(*stripe.Config)) *world {
 	t.Helper()
-	w := &world{t: t, clock: clock.NewFixed(start), db: openDB(t, filepath.Join(t.TempDir(), "sandbox.db"))}
+	w := &world{t: t, clock: testkit.NewClock(start), db: openDB(t, filepath.Join(t.TempDir(), "sandbox.db"))}
 	web := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.handler.ServeHTTP(rw, r) }))
 	t.Cleanup(web.Close)
 	w.url = web.URL

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/sandbox/clock"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox/stripe"
 
 	_ "modernc.org/sqlite" // driver
@@ -38,9 +38,9 @@ var Start = time.Date(2026, time.March, 1, 10, 0, 0, 0, time.UTC)
 // World is a provider on a fresh database.
 type World struct {
 	// Clock is the provider's clock, which Advance moves.
-	Clock *clock.Fixed
+	Clock *testkit.Clock
 	// Real is the clock for idempotency keys and webhooks.
-	Real *clock.Fixed
+	Real *testkit.Clock
 	// DB is the provider's database.
 	DB *sql.DB
 	// Server is the provider.
@@ -57,7 +57,7 @@ func New(t *testing.T, change ...func(*stripe.Config)) *World {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	w := &World{Clock: clock.NewFixed(Start), Real: clock.NewFixed(Start), DB: db, t: t}
+	w := &World{Clock: testkit.NewClock(Start), Real: testkit.NewClock(Start), DB: db, t: t}
 	cfg := stripe.Config{
 		DB: db, Clock: w.Clock, SignatureClock: w.Real, PublicURL: Site, SecretKey: secretKey,
 		Log: slog.New(slog.DiscardHandler),
