@@ -432,10 +432,10 @@ const (
 const (
 	SettingGroupBrand     SettingGroup = "brand"
 	SettingGroupDemo      SettingGroup = "demo"
+	SettingGroupExternal  SettingGroup = "external"
 	SettingGroupHTTP      SettingGroup = "http"
 	SettingGroupInvoice   SettingGroup = "invoice"
 	SettingGroupLifetime  SettingGroup = "lifetime"
-	SettingGroupOutside   SettingGroup = "outside"
 	SettingGroupPayment   SettingGroup = "payment"
 	SettingGroupRetention SettingGroup = "retention"
 	SettingGroupStore     SettingGroup = "store"
@@ -6657,7 +6657,7 @@ type SettingSource struct {
 	// About Description in the language of the request.
 	About string `json:"about"`
 
-	// Default Default value, or its description in the language of the request. Null if the setting has none.
+	// Default Default value, or its description in the language of the request. Null without a default.
 	Default nullable.Nullable[string] `json:"default"`
 
 	// Flag Command-line flag of the setting. Null for a secret that only the environment or a file sets.

@@ -13,7 +13,7 @@ import (
 type SettingSource struct {
 	Variable *string        `json:"variable" doc:"Environment variable of the setting. Null if only a flag sets it."`
 	Flag     *string        `json:"flag" doc:"Command-line flag of the setting. Null for a secret that only the environment or a file sets."`
-	Group    string         `json:"group" enum:"demo,http,brand,invoice,lifetime,retention,payment,usage,store,outside" doc:"Subject of the setting."`
+	Group    string         `json:"group" enum:"demo,http,brand,invoice,lifetime,retention,payment,usage,store,external" doc:"Subject of the setting."`
 	About    string         `json:"about" doc:"Description in the language of the request."`
 	Default  *string        `json:"default" doc:"Default value, or its description in the language of the request. Null without a default."`
 	Value    *string        `json:"value" doc:"Text of the setting. Null for the default and for a secret."`

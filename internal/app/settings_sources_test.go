@@ -42,7 +42,7 @@ func TestSettingsOfTheService(t *testing.T) {
 			"TENANTRY_APP_NAME":     is("TENANTRY_APP_NAME", "--app-name", "brand", "Nome del prodotto nelle e-mail, nelle pagine e nei documenti.", "Tenantry", "Acme", false, "environment"),
 			"TENANTRY_LOG_LEVEL":    is("TENANTRY_LOG_LEVEL", "--log-level", "store", "Livello minimo del log: debug, info, warn o error.", "info", "debug", false, "flag"),
 			"TENANTRY_DATABASE_URL": is("TENANTRY_DATABASE_URL", "--database-url", "store", "URL del database: postgres://user:password@host/name o sqlite:///absolute/path.", "SQLite nella cartella dei dati", nil, true, "file"),
-			"TENANTRY_SMTP_URL":     is("TENANTRY_SMTP_URL", nil, "outside", "URL del server SMTP, o file che lo contiene: smtp://user:password@host o smtps://….", nil, nil, true, "environment"),
+			"TENANTRY_SMTP_URL":     is("TENANTRY_SMTP_URL", nil, "external", "URL del server SMTP, o file che lo contiene: smtp://user:password@host o smtps://….", nil, nil, true, "environment"),
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -23,7 +23,7 @@ func enums() []shape.Enum {
 		{Name: "StatsFigure", Text: "Statistic of the platform that is available as a series.", Values: []string{"mrr", "tenants", "subscriptions", "failed_payments", "quota_refusals"}},
 		{Name: "StatsInterval", Text: "Length of the periods of a platform statistic.", Values: []string{"day", "month"}},
 		{Name: "InvoiceMode", Text: "Issuer of invoices: the payment provider or this service.", Values: []string{"psp_managed", "platform_managed"}},
-		{Name: "SettingGroup", Text: "Subject of a setting of the service.", Values: []string{"demo", "http", "brand", "invoice", "lifetime", "retention", "payment", "usage", "store", "outside"}},
+		{Name: "SettingGroup", Text: "Subject of a setting of the service.", Values: []string{"demo", "http", "brand", "invoice", "lifetime", "retention", "payment", "usage", "store", "external"}},
 		{Name: "SettingOrigin", Text: "Where the value of a setting comes from.", Values: []string{"default", "environment", "flag", "file"}},
 		{
 			Name: "VATStatus", Text: "Result of the VAT number check.", Values: []string{"none", "pending", "valid", "invalid", "unknown"},

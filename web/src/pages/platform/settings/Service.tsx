@@ -86,7 +86,7 @@ function Groups({ all }: { all: Setting[] }) {
   const [search] = useFilters()
   const groups: [Group, string][] = [
     ['brand', t`Brand`], ['http', t`Addresses and sign-in`], ['invoice', t`Invoices`], ['payment', t`Late payments`], ['lifetime', t`Lifetimes`],
-    ['retention', t`Retention`], ['usage', t`Usage`], ['outside', t`External services`], ['store', t`Data and logs`], ['demo', t`Demo data`],
+    ['retention', t`Retention`], ['usage', t`Usage`], ['external', t`External services`], ['store', t`Data and logs`], ['demo', t`Demo data`],
   ]
   const sought = search.search?.trim().toLowerCase() ?? ''
   const shown = all.filter((one) => (search.show !== 'set' || one.source !== 'default')
