@@ -8,14 +8,16 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A sandbox database cannot be opened in production, because its passwords are public, and a
-// production database cannot be opened in a sandbox.
+// A sandbox database cannot be opened in production or practice, because its passwords are public, and
+// a database of production or practice cannot be opened in a sandbox.
 func TestDatabaseHasOnePurpose(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			for _, purposes := range [][2]string{{sandboxed, production}, {production, sandboxed}} {
+			for _, purposes := range [][2]string{
+				{sandboxed, production}, {production, sandboxed}, {sandboxed, practice}, {practice, sandboxed}, {practice, production}, {production, practice},
+			} {
 				s := settings.Settings{DatabaseURL: settings.Secret(dbtest.URL(t, dialect)), DatabasePatience: dbtest.ConnTimeout}
 				for _, purpose := range []string{purposes[0], purposes[0]} {
 					db, err := openFor(t.Context(), s, purpose)

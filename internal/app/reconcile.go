@@ -25,11 +25,11 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	}
 	log := commands.NewLog(os.Stderr, s)
 	provider := environment{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
-	purpose := production
+	purposes := []string{production}
 	if s.StripeURL != nil {
-		provider.pspBaseURL, purpose = s.StripeURL.String(), sandboxed
+		provider.pspBaseURL, purposes = s.StripeURL.String(), []string{practice, sandboxed}
 	}
-	db, err := openFor(ctx, s, purpose)
+	db, err := openFor(ctx, s, purposes[0], purposes[1:]...)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/clock"
@@ -33,7 +34,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	}
 	purpose := production
 	if s.StripeURL != nil {
-		purpose = sandboxed
+		purpose = practice
 		log.WarnContext(ctx, "PRACTICE WITHOUT STRIPE: a sandbox simulates all payments; no money moves", "sandbox", s.StripeURL.String())
 	}
 	db, err := openFor(ctx, s, purpose)
@@ -119,19 +120,20 @@ func loadSecretsKey(ctx context.Context, s settings.Settings, db *sqldb.DB) (*se
 // The purposes of a database. The first start assigns one of them to it.
 const (
 	production = "production"
+	practice   = "practice" // of production, with a sandbox instead of Stripe
 	sandboxed  = "sandbox"
 )
 
-// openFor opens the database for a purpose. It rejects a database of the other purpose: production
-// must never contain demo accounts, whose passwords are public, and a sandbox must never contain
-// real customers.
-func openFor(ctx context.Context, s settings.Settings, purpose string) (*sqldb.DB, error) {
+// openFor opens the database for a purpose, or for one of the purposes in also. It rejects a database
+// of another purpose: serve must never open demo accounts, whose passwords are public, and a sandbox
+// must never contain real customers.
+func openFor(ctx context.Context, s settings.Settings, purpose string, also ...string) (*sqldb.DB, error) {
 	db, err := commands.Open(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	claimed, err := db.Claim(ctx, purpose)
-	if err == nil && claimed != purpose {
+	if err == nil && claimed != purpose && !slices.Contains(also, claimed) {
 		err = &settings.Error{Name: "TENANTRY_DATABASE_URL", Reason: "the database is in use for " + claimed + " and cannot be opened for " + purpose}
 	}
 	if err == nil {
