@@ -36,9 +36,10 @@ func (p patch) checkPermissions(ctx context.Context) error {
 	return nil
 }
 
-// applyPatch changes a subscription on behalf of the platform: first the terms of payment, then the
-// end of the trial, then the number of seats, which is invoiced under the new terms, and finally the
-// price of the next period. Everything that can be checked without the provider is checked first.
+// applyPatch changes a subscription on behalf of the platform: first the terms of payment, then a
+// later end of the trial, then the number of seats, which is invoiced under the new terms, and the
+// price of the next period. A trial that ends now ends last, so that its first invoice has the new
+// seats and price. Everything that can be checked without the provider is checked first.
 func (s *Service) applyPatch(ctx context.Context, tenantID, id uuid.UUID, p patch) (Subscription, error) {
 	end, err := s.parseTrialEnd(p.trialEnd)
 	if err != nil {
@@ -51,7 +52,8 @@ func (s *Service) applyPatch(ctx context.Context, tenantID, id uuid.UUID, p patc
 	if err == nil && !p.terms.isEmpty() {
 		sub, err = s.updateTerms(ctx, tenantID, id, p.terms)
 	}
-	if err == nil && p.trialEnd != nil {
+	endsNow := p.trialEnd != nil && end.IsZero()
+	if err == nil && p.trialEnd != nil && !endsNow {
 		sub, err = s.moveTrialEnd(ctx, tenantID, id, end)
 	}
 	if err == nil && p.quantity != nil && *p.quantity != sub.Quantity {
@@ -59,6 +61,9 @@ func (s *Service) applyPatch(ctx context.Context, tenantID, id uuid.UUID, p patc
 	}
 	if err == nil && p.price != nil {
 		sub, err = s.schedulePrice(ctx, tenantID, id, *p.price)
+	}
+	if err == nil && endsNow {
+		sub, err = s.moveTrialEnd(ctx, tenantID, id, end)
 	}
 	return sub, err
 }

@@ -423,6 +423,23 @@ func TestScheduledChangeOfATrialThatEndsNow(t *testing.T) {
 	})
 }
 
+// selling.md, sections 3 and 5: the first invoice has the seats and the price that came with the end of the
+// trial.
+func TestTrialEndsNowWithSeatsAndPrice(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		seats := monthly(s, "seats", 1200, apptest.Object{"trial_days": 10, "pricing_type": "seat"})
+		ada := s.NewCustomer("ada")
+		ada.Buy(seats, "EUR", apptest.Card(apptest.CardPays))
+		patchContract(ada, apptest.Object{"trial_ends_at": "now", "quantity": 5, "price_cents": 500}).Want(200).
+			WantAt("data.status", "active").WantAt("data.quantity", 5.0).WantAt("data.price_cents", 500.0).WantAt("data.pending_change", nil)
+		s.AwaitNotifications()
+		if total := lastTotal(ada); total != 2500.0 {
+			t.Errorf("first invoice = %v, want 2500", total)
+		}
+	})
+}
+
 // A change for which the tenant uses too much is dropped when the trial ends now.
 func TestScheduledChangeLapsesWhenATrialEndsNow(t *testing.T) {
 	t.Parallel()
