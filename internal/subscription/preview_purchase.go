@@ -96,6 +96,11 @@ func (s *Service) costOfCheckout(ctx context.Context, bought purchase) (purchase
 
 // costOf returns the cost of a checked purchase that begins with a trial of a number of days.
 func (s *Service) costOf(ctx context.Context, bought purchase, days int) (purchasePreview, error) {
+	if bought.discount != nil {
+		if err := s.deps.Discounts.CheckAtProvider(ctx, *bought.discount); err != nil {
+			return purchasePreview{}, err
+		}
+	}
 	now := s.deps.Clock.Now()
 	price := bought.price.PriceCents * bought.quantity
 	off, err := s.offOf(ctx, bought.discount, price, bought.price.Currency)

@@ -47,6 +47,19 @@ func (d Discount) params() promo.Params {
 	return p
 }
 
+// CheckAtProvider returns promotion_code_invalid if the code of a discount was deactivated or its coupon
+// was deleted at the provider. A code that was never used is not there yet.
+func (s *Service) CheckAtProvider(ctx context.Context, d Discount) error {
+	if d.PSPCodeID == "" {
+		return nil
+	}
+	isActive, err := s.provider.IsActive(ctx, d.PSPCodeID)
+	if err == nil && !isActive {
+		err = refusal(ReasonInactive)
+	}
+	return err
+}
+
 // EnsureCode returns the provider's promotion code of a discount. The first call creates the code
 // and its coupon.
 //
@@ -55,14 +68,10 @@ func (d Discount) params() promo.Params {
 // code.
 //
 // EnsureCode returns promotion_code_invalid if another coupon has an active code with the same text, and
-// if the code was deactivated or its coupon was deleted at the provider.
+// as CheckAtProvider does.
 func (s *Service) EnsureCode(ctx context.Context, d Discount) (string, error) {
 	if d.PSPCodeID != "" {
-		isActive, err := s.provider.IsActive(ctx, d.PSPCodeID)
-		if err == nil && !isActive {
-			err = refusal(ReasonInactive)
-		}
-		return d.PSPCodeID, err
+		return d.PSPCodeID, s.CheckAtProvider(ctx, d)
 	}
 	id, err := s.provider.Create(ctx, d.params(), func(ctx context.Context, coupon string) (bool, error) {
 		other, err := s.store.load(ctx, IDOfCoupon(coupon))

@@ -167,6 +167,7 @@ func TestPromotionCodeEndedAtTheProvider(t *testing.T) {
 			made := s.AtProvider("GET", "/promotion_codes", "code", code)
 			end(made.Str("data.0.id"), made.Str("data.0.promotion.coupon"))
 			wantReason(openWith(bob, plan, code), "inactive")
+			wantReason(previewCheckout(bob, plan, apptest.Object{"promotion_code": code}), "inactive")
 			wantReason(post(ada, code), "inactive")
 			wantReason(ada.Call("POST", ada.Path("/subscription/change-plan"), ada.Token, apptest.Object{"new_plan_id": large, "promotion_code": code}), "inactive")
 			if n := redemptions(s, code); n != 0 {
