@@ -1,8 +1,11 @@
 package app_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
@@ -44,6 +47,30 @@ func TestReconcileCommand(t *testing.T) {
 		lost.Subscription(lost.Owner).WantAt("data.status", "trialing")
 		if n := s.CountRows(`SELECT count(*) FROM trials WHERE tenant_id = $1`, lost.Tenant); n != 1 {
 			t.Errorf("%d trials are recorded", n)
+		}
+	})
+}
+
+// The command reports a customer of an unknown tenant and the steps to take, again in each run.
+func TestReconcileCommandOfUnknownTenant(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.Customers()
+		sold := k.AddSubscriber("sold", "starter")
+		missing := uuid.NewString()
+		customer := s.AtProvider("POST", "/customers", "name", "A customer").Str("id")
+		bought := k.SubscribeAtProvider(customer, sold.Str("items.data.0.price.id"), "metadata[tenant_id]", missing,
+			"metadata[plan_id]", sold.Str("metadata.plan_id"), "metadata[checkout_id]", uuid.NewString())
+		s.AwaitNotifications()
+
+		line := fmt.Sprintf("unknown_tenant: subscription %s of tenant %s and customer %s (not repaired: cancel and refund it in Stripe's dashboard, "+
+			"or create the customer again and import the subscription)\n", bought, missing, customer)
+		for _, dryRun := range []bool{true, false, false} {
+			var out strings.Builder
+			err := app.Reconcile(t.Context(), s.CLISettings(), &out, dryRun)
+			if err != nil || !strings.HasPrefix(out.String(), line) || !strings.HasSuffix(out.String(), "1 difference, 0 repaired\n") {
+				t.Errorf("it ends with %v and says\n%s\nnot\n%s", err, out.String(), line)
+			}
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -15,9 +16,25 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// ErrForeign means that a subscription at the provider belongs to no tenant. Other applications may
+// ForeignError means that a subscription at the provider belongs to no tenant. Other programs may
 // share the provider's account.
-var ErrForeign = errors.New("the subscription does not belong to a tenant")
+type ForeignError struct {
+	// TenantID is the unknown tenant of a subscription that was bought here and is not over, for
+	// example because a backup was restored. It is Nil for any other subscription.
+	TenantID   uuid.UUID
+	CustomerID string // at the provider
+}
+
+// Error names the tenant.
+func (e *ForeignError) Error() string {
+	if e.TenantID == uuid.Nil {
+		return "the subscription does not belong to a tenant"
+	}
+	return fmt.Sprintf("the tenant %s of the subscription is unknown here", e.TenantID)
+}
+
+// provisionTime is how long a free subscription can exist before its tenant is stored.
+const provisionTime = 10 * time.Minute
 
 // UnfitError means that a tenant's subscription at the provider cannot be stored because one of its
 // values is unknown here.
@@ -34,10 +51,11 @@ func (e *UnfitError) Error() string {
 // findTenant returns the tenant that owns a subscription, which may have been created manually at
 // the provider. It looks up the tenant of the customer. If the customer is unknown, it uses the
 // tenant from the metadata, provided that tenant has no other customer. Otherwise it returns
-// ErrForeign.
+// a *ForeignError.
 func (s *Service) findTenant(ctx context.Context, remote psp.Subscription) (uuid.UUID, error) {
+	foreign := &ForeignError{CustomerID: remote.CustomerID}
 	if remote.CustomerID == "" {
-		return uuid.Nil, ErrForeign
+		return uuid.Nil, foreign
 	}
 	id, err := s.deps.Customers.TenantOf(ctx, remote.CustomerID)
 	if !errors.Is(err, customer.ErrForeign) {
@@ -45,10 +63,13 @@ func (s *Service) findTenant(ctx context.Context, remote psp.Subscription) (uuid
 	}
 	id, unreadable := uuid.Parse(remote.Metadata[metaTenant])
 	if unreadable != nil {
-		return uuid.Nil, ErrForeign
+		return uuid.Nil, foreign
 	}
 	if _, err := s.deps.Tenants.Get(ctx, id); errors.Is(err, tenant.ErrNotFound) {
-		return uuid.Nil, ErrForeign
+		if s.isBoughtHere(remote) {
+			foreign.TenantID = id
+		}
+		return uuid.Nil, foreign
 	} else if err != nil {
 		return uuid.Nil, err
 	}
@@ -59,8 +80,18 @@ func (s *Service) findTenant(ctx context.Context, remote psp.Subscription) (uuid
 	case err != nil:
 		return uuid.Nil, err
 	default:
-		return uuid.Nil, ErrForeign
+		return uuid.Nil, foreign
 	}
+}
+
+// isBoughtHere reports whether the subscription of an unknown tenant was bought here and is not over.
+// Only an existing tenant opens a checkout, but a free subscription is created shortly before its
+// tenant.
+func (s *Service) isBoughtHere(remote psp.Subscription) bool {
+	_, noCheckout := uuid.Parse(remote.Metadata[metaCheckout])
+	_, noPlan := uuid.Parse(remote.Metadata[metaPlan])
+	isSettled := s.deps.Clock.Now().Sub(remote.CreatedAt) >= provisionTime
+	return (noCheckout == nil || noPlan == nil && isSettled) && !Status(remote.Status).IsOver()
 }
 
 // checkCurrency returns the currency of a new subscription, or an *UnfitError if it is unknown.

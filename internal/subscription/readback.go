@@ -63,11 +63,21 @@ func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 			"psp_subscription_id", pspID, "tenant_id", unfit.TenantID, "error", unfit)
 		return nil
 	}
-	if errors.Is(err, ErrForeign) {
-		s.deps.Log.InfoContext(ctx, "subscription at the payment provider does not belong to a tenant", "psp_subscription_id", pspID)
+	if foreign, ok := errors.AsType[*ForeignError](err); ok {
+		s.logForeign(ctx, pspID, foreign)
 		return nil
 	}
 	return psp.MarkPermanent(err)
+}
+
+// logForeign logs a subscription that belongs to no tenant, as a warning if it was bought here.
+func (s *Service) logForeign(ctx context.Context, pspID string, foreign *ForeignError) {
+	if foreign.TenantID == uuid.Nil {
+		s.deps.Log.InfoContext(ctx, "subscription at the payment provider does not belong to a tenant", "psp_subscription_id", pspID)
+		return
+	}
+	s.deps.Log.WarnContext(ctx, "unexpected subscription at the payment provider: tenant is unknown",
+		"tenant_id", foreign.TenantID, "psp_subscription_id", pspID, "psp_customer_id", foreign.CustomerID)
 }
 
 // ReadBack reads the provider's current state of a subscription and stores it
@@ -189,7 +199,7 @@ func (s *Service) endIncomplete(ctx context.Context, next Subscription, remote p
 }
 
 // Merge returns the stored subscription, which is zero if it is new, and the subscription that
-// results from the provider's state. It returns ErrForeign or an *UnfitError if that cannot be
+// results from the provider's state. It returns a *ForeignError or an *UnfitError if that cannot be
 // stored.
 func (s *Service) Merge(ctx context.Context, remote psp.Subscription) (known, next Subscription, err error) {
 	known, err = s.store.byPSPID(ctx, remote.ID)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/tenantry/tenantry/internal/app"
@@ -289,7 +290,8 @@ func TestMembershipRules(t *testing.T) {
 	})
 }
 
-// Existing Stripe subscriptions are imported unchanged.
+// Existing Stripe subscriptions are imported unchanged, also one of an unknown tenant after a
+// restore.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -297,10 +299,11 @@ func TestSubscriptions(t *testing.T) {
 		k.AddSubscriber("other", "starter")
 		price := s.ProviderPriceOf(s.PlanID(k.Names["other"], "starter"))
 		customer := s.AtProvider("POST", "/customers", "name", "Cobol Ltd").Str("id")
-		sub := k.SubscribeAtProvider(customer, price)
+		sub := k.SubscribeAtProvider(customer, price, "metadata[tenant_id]", uuid.NewString(), "metadata[checkout_id]", uuid.NewString())
 		unlinked := k.SubscribeAtProvider(s.AtProvider("POST", "/customers", "name", "Another").Str("id"), s.NewProviderPrice())
 		s.AwaitNotifications()
 		f := company(t)
+		apptest.SameDifferences(t, "before the import", s.Reconcile(true), map[string][]string{sub: {"unknown_tenant"}})
 
 		f["subscriptions"] = "tenant,psp_subscription_id,psp_customer_id\nc1," + unlinked + ",\n"
 		if said, err := run(s, f, true); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "its price is unknown here") {

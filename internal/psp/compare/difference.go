@@ -12,6 +12,8 @@ type Difference struct {
 	Kind     DifferenceKind `json:"kind"`
 	TenantID uuid.UUID      `json:"tenant_id"`
 	PSPID    string         `json:"psp_id"` // the provider's ID of the object
+	// PSPCustomerID is the provider's ID of an unknown tenant's customer, otherwise "".
+	PSPCustomerID string `json:"psp_customer_id,omitempty"`
 	// Field is the name of the differing field, or "" if the whole object is missing. Here and
 	// There are its values in this service and at the provider.
 	Field string `json:"field,omitempty"`
@@ -53,11 +55,17 @@ const (
 	// KindNotTakenOver means that a subscription cannot be stored here because of its plan,
 	// currency or status, or because the tenant has another one. It is left to the operator.
 	KindNotTakenOver DifferenceKind = "not_taken_over"
+	// KindUnknownTenant means that a subscription that is not over was bought here, but its tenant
+	// does not exist here, for example because a backup was restored. It is left to the operator.
+	KindUnknownTenant DifferenceKind = "unknown_tenant"
 )
 
 // String returns the difference in one line.
 func (d Difference) String() string {
 	line := fmt.Sprintf("%s: %s %s of tenant %s", d.Kind, d.Of, d.PSPID, d.TenantID)
+	if d.PSPCustomerID != "" {
+		line += " and customer " + d.PSPCustomerID
+	}
 	if d.Field != "" {
 		line += fmt.Sprintf(": %s is %s here, %s there", d.Field, textOrNone(d.Here), textOrNone(d.There))
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
+// adviceUnknown is how an operator resolves a subscription of an unknown tenant.
+const adviceUnknown = "cancel and refund it in Stripe's dashboard, or create the customer again and import the subscription"
+
 // compare returns the differences between a subscription of the provider's list and the stored one,
 // and repairs them if repair is set. The list can be older than the stored state, so only
 // differences that remain after reading the subscription back count.
@@ -29,7 +32,7 @@ func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair b
 	}
 	repaired := false
 	switch found[0].Kind {
-	case compare.KindNotTakenOver:
+	case compare.KindNotTakenOver, compare.KindUnknownTenant:
 	case compare.KindStillRunning:
 		repaired, err = s.retireAgain(ctx, remote.ID)
 	default:
@@ -43,7 +46,7 @@ func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair b
 }
 
 // differences lists how the provider's state of a subscription differs from the stored one. All
-// differences are of the same kind. A subscription that belongs to no tenant yields no differences.
+// differences are of the same kind. A subscription of another program yields no differences.
 func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]compare.Difference, error) {
 	known, next, err := s.deps.Subscriptions.Merge(ctx, remote)
 	d := compare.Difference{Of: compare.SubscriptionDifference, TenantID: next.TenantID, PSPID: remote.ID}
@@ -51,10 +54,15 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]c
 		d.Kind, d.Field, d.There = compare.KindNotTakenOver, unfit.Field, unfit.Value
 		return []compare.Difference{d}, nil
 	}
+	if foreign, ok := errors.AsType[*subscription.ForeignError](err); ok {
+		if foreign.TenantID == uuid.Nil {
+			return nil, nil
+		}
+		d.Kind, d.TenantID, d.PSPCustomerID, d.Reason = compare.KindUnknownTenant, foreign.TenantID, foreign.CustomerID, adviceUnknown
+		return []compare.Difference{d}, nil
+	}
 	isNew := known.ID == uuid.Nil
 	switch {
-	case errors.Is(err, subscription.ErrForeign):
-		return nil, nil
 	case err != nil:
 		return nil, err
 	case !isNew && known.Status.IsOver() && !next.Status.IsOver():
