@@ -76,7 +76,11 @@ func (c *initCmd) Run(ctx context.Context, command *kong.Context, p *process) er
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "wrote %s\nTo start the service: set -a; . %s; set +a; tenantry serve\n", path, quoteEnv(path))
+	start := "tenantry serve"
+	if s.StripeURL != nil {
+		start += " --stripe-url " + s.StripeURL.String()
+	}
+	_, err = fmt.Fprintf(p.out, "wrote %s\nTo start the service: set -a; . %s; set +a; %s\n", path, quoteEnv(path), start)
 	if err != nil {
 		return err
 	}

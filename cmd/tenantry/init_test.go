@@ -47,6 +47,35 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// With --stripe-url, the printed command starts the service with the sandbox. Without an admin, the
+// database stays empty, and doctor only warns of it.
+func TestInitForPractice(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			provider, address := freeAddress(t), freeAddress(t)
+			env := append(os.Environ(), "TENANTRY_STRIPE_SECRET_KEY=sk_test_sandbox_practice", "TENANTRY_STRIPE_WEBHOOK_SECRET=whsec_practice",
+				"TENANTRY_SMTP_URL=smtp://127.0.0.1:9")
+			startProvider(t, env, provider, "http://"+address+"/api/v1/webhooks/stripe")
+			cmd := exec.CommandContext(t.Context(), "tenantry", "init", "--no-input", "--public-url=http://"+address, "--mail-from=a@b.test",
+				"--database-url="+dbtest.EmptyURL(t, dialect), "--stripe-url=http://"+provider)
+			cmd.Dir, cmd.Env = t.TempDir(), env
+			out, err := cmd.CombinedOutput()
+			text := string(out)
+			if err == nil || !strings.Contains(text, "1 of ") { // only the mail server is wrong
+				t.Errorf("%v\n%s", err, text)
+			}
+			if !regexp.MustCompile(`(?m)^To start the service: .*; tenantry serve --stripe-url http://` + provider + "$").MatchString(text) {
+				t.Errorf("the printed command is wrong:\n%s", text)
+			}
+			if !regexp.MustCompile(`(?m)^warning +stripe: database `).MatchString(text) {
+				t.Errorf("the empty database is not a warning:\n%s", text)
+			}
+		})
+	}
+}
+
 // An unreachable database is an error, but the file is written.
 func TestInitWithoutDatabase(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +14,18 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
+// downloadPDF downloads the first invoice of the tenant of the tour.
+const downloadPDF = `
+for attempt in {1..300}; do
+  INVOICE=$(curl -sS $API/tenant/$TENANT/invoices -H "Authorization: Bearer $ACCESS" | sed -n 's/.*"data":\[{"id":"\([^"]*\)".*/\1/p')
+  [ -n "$INVOICE" ] && break
+  sleep 0.2
+done
+curl -sS -o /dev/null -w 'pdf: %{http_code} %{content_type}\n' $API/tenant/$TENANT/invoices/$INVOICE/pdf -H "Authorization: Bearer $ACCESS"
+`
+
 // serve works with the stand-alone payment provider: the quick start leads from a registration to a
-// paid subscription. serve warns that no money moves, and rejects the database later without the
+// paid subscription, whose invoice can be downloaded. serve warns that no money moves, and rejects the database later without the
 // sandbox.
 func TestPractice(t *testing.T) {
 	t.Parallel()
@@ -44,11 +55,17 @@ func TestPractice(t *testing.T) {
 			server := startCommand(t, exec.CommandContext(t.Context(), watched, "serve", "--stripe-url", "http://"+provider), env, address)
 			shell := startShell(t, append(os.Environ(), "API=http://"+address+"/api/v1"))
 			var output strings.Builder
-			for _, step := range steps {
+			for _, step := range append(slices.Clone(steps), downloadPDF) {
 				output.WriteString(shell.run(t, step))
 			}
 			if text := output.String(); !strings.Contains(text, "paid: 303\n") || !strings.Contains(text, `"status":"active"`) {
 				t.Errorf("no subscription was paid:\n%s\n%s", text, &server.stderr)
+			}
+			if !strings.Contains(output.String(), "pdf: 200 application/pdf\n") {
+				t.Errorf("the invoice's PDF is not served:\n%s\n%s", &output, &server.stderr)
+			}
+			if found := run("psp", "check", "--stripe-url", "http://"+provider, "--public-url", "http://"+address); !strings.Contains(found, "the sandbox sends all events") || strings.Contains(found, "superfluous") {
+				t.Errorf("psp check: %s", found)
 			}
 			server.stop(t)
 			if !strings.Contains(server.stderr.String(), "PRACTICE WITHOUT STRIPE") {
@@ -64,7 +81,7 @@ func TestPractice(t *testing.T) {
 }
 
 // startProvider starts `tenantry sandbox stripe`, which sends its events to webhook, and waits until
-// it prints how to start the service.
+// it prints how to write the settings of the service.
 func startProvider(t *testing.T, env []string, address, webhook string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "tenantry", "sandbox", "stripe", "--addr", address, "--data", filepath.Join(t.TempDir(), "stripe"),
@@ -80,10 +97,10 @@ func startProvider(t *testing.T, env []string, address, webhook string) {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if strings.HasSuffix(lines.Text(), "tenantry serve --stripe-url http://"+address) {
+		if strings.HasSuffix(lines.Text(), "tenantry init --stripe-url http://"+address) {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
 			return
 		}
 	}
-	t.Fatal("the sandbox does not print how to start the service")
+	t.Fatal("the sandbox does not print how to write the settings")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/app/collectors"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -22,9 +23,9 @@ import (
 type environment struct {
 	clock          clock.Clock
 	pspKey         settings.Secret
-	pspBaseURL     string // "" is the provider's default
-	pspFileHosts   []string
-	pspDashboard   string // base URL of the provider's dashboard; "" is the provider's default
+	pspBaseURL     string          // "" is the provider's default
+	documents      document.Config // where the provider serves invoice documents
+	pspDashboard   string          // base URL of the provider's dashboard; "" is the provider's default
 	webhookSecrets []string
 	sender         mail.Sender
 	logins         []oauth.Provider

@@ -44,7 +44,7 @@ func (h brandPreview) Mail(ctx context.Context, _ *struct{}) (*rest.Data[BrandMa
 
 // Invoice handles GET /admin/brand/invoice.
 func (h brandPreview) Invoice(ctx context.Context, _ *struct{}) (*rest.Blob, error) {
-	renderer, err := pdf.New(pdf.Config{Maker: h.settings.Brand.App(), Log: h.log})
+	renderer, err := pdf.New(pdf.Config{Maker: h.settings.Brand.App(), Practice: h.settings.StripeURL != nil, Log: h.log})
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func newIssuing(s settings.Settings, log *slog.Logger) (*invoice.IssuingConfig, 
 	if err != nil {
 		return nil, err
 	}
-	renderer, err := pdf.New(pdf.Config{Maker: s.Brand.App(), Hybrid: s.Invoices.Hybrid, Log: log})
+	renderer, err := pdf.New(pdf.Config{Maker: s.Brand.App(), Hybrid: s.Invoices.Hybrid, Practice: s.StripeURL != nil, Log: log})
 	return &invoice.IssuingConfig{
 		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Tax: taxRules(s), Seller: s.Invoices.Seller, TimeZone: zone,
 		Render: renderer.Render,

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/psp/compare"
+	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -198,11 +198,11 @@ func sandboxEnvironment(ctx context.Context, world *sandbox.World, s settings.Se
 	login := oauth.OIDCProvider(settings.SandboxProvider, idConfig.PublicURL+idp.Path, idConfig.ClientID, idConfig.ClientSecret)
 	login.DiscoveryURL = own + idp.Path
 	return environment{
-		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
+		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", documents: document.Config{Hosts: []string{s.PublicURL.Host}, Reachable: loopback},
 		pspDashboard:   s.PublicURL.String() + "/sandbox/dashboard",
 		webhookSecrets: []string{secret.Reveal()}, sender: mailboxSender{world.Mailbox()}, logins: append(oauthProviders(s.Logins), login),
 		sandboxed: true, resolver: world.DNS(), secrets: protection,
-		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		reachable: loopback,
 		unlogged:  []string{"/sandbox", "/api/v1/webhooks/stripe"},
 	}, nil
 }

@@ -333,7 +333,7 @@ func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) 
 	if reminders == nil {
 		reminders = invoice.DefaultReminders()
 	}
-	documents := document.New(document.Config{Hosts: out.pspFileHosts, Reachable: out.reachable})
+	documents := document.New(out.documents)
 	d.payments = payments.NewBook(p.db, p.clock, wallet.Wallet{Client: p.provider, Dashboard: out.pspDashboard})
 	d.invoices = invoice.NewService(invoice.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions, Payments: d.payments,

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"os"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -78,11 +80,15 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	return err
 }
 
+// loopback are the networks of this machine.
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+
 // externalServices returns the external dependencies of production: Stripe, or the sandbox that replaces it.
 func externalServices(s settings.Settings, sender mail.Sender, key *secrets.Key) environment {
 	out := environment{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins), secrets: key}
 	if s.StripeURL != nil {
-		out.pspBaseURL, out.pspFileHosts = s.StripeURL.String(), []string{s.StripeURL.Host}
+		out.pspBaseURL = s.StripeURL.String()
+		out.documents = document.Config{Hosts: []string{s.StripeURL.Host}, Reachable: loopback}
 		out.pspDashboard = s.StripeURL.String() + "/sandbox/dashboard"
 	}
 	for _, secret := range s.StripeWebhookSecrets {

@@ -117,8 +117,11 @@ func serveAlone(ctx context.Context, listener net.Listener, handler http.Handler
 // stripeBanner writes the provider's URL and keys.
 func stripeBanner(w io.Writer, url string, key, secret settings.Secret, s settings.StripeSandbox) error {
 	hook := "none: create an endpoint with POST /v1/webhook_endpoints, or start with --webhook"
+	practice := "To practice production, start with --webhook http://127.0.0.1:8080" + webhookPath
 	if s.Webhook != "" {
 		hook = s.Webhook + "\n    Signing secret  " + secret.Reveal()
+		practice = "To practice production, write the settings of tenantry serve to a file:\n\n    TENANTRY_STRIPE_SECRET_KEY=" + key.Reveal() +
+			" TENANTRY_STRIPE_WEBHOOK_SECRET=" + secret.Reveal() + " tenantry init --stripe-url " + url
 	}
 	_, err := fmt.Fprintf(w, `
   A payment provider that speaks Stripe's API. No money moves.
@@ -131,10 +134,11 @@ func stripeBanner(w io.Writer, url string, key, secret settings.Secret, s settin
     Data            %[4]s
 
     curl %[1]s/v1/customers -u %[2]s: -d email=ada@example.test
-    TENANTRY_STRIPE_SECRET_KEY=%[2]s tenantry serve --stripe-url %[1]s
+
+  %[5]s
 
   Stop with Ctrl-C. The data is kept; delete the folder to start over.
 
-`, url, key.Reveal(), hook, s.Data)
+`, url, key.Reveal(), hook, s.Data, practice)
 	return err
 }

@@ -86,7 +86,8 @@ func TestTheStripeSandboxRuns(t *testing.T) {
 	t.Parallel()
 	s := settings.StripeSandbox{Addr: "127.0.0.1:0", Data: t.TempDir(), Webhook: "http://127.0.0.1:9/hooks"}
 	url, key, printed, stop := runStripe(t, s)
-	if !strings.HasPrefix(key, "sk_test_sandbox_") || !strings.Contains(printed, url+"/sandbox/dashboard") || !strings.Contains(printed, "Signing secret  whsec_") {
+	if !strings.HasPrefix(key, "sk_test_sandbox_") || !strings.Contains(printed, url+"/sandbox/dashboard") || !strings.Contains(printed, "Signing secret  whsec_") ||
+		!regexp.MustCompile(`TENANTRY_STRIPE_SECRET_KEY=sk_test_sandbox_\w+ TENANTRY_STRIPE_WEBHOOK_SECRET=whsec_\w+ tenantry init --stripe-url `+url+"\n").MatchString(printed) {
 		t.Errorf("it prints %s", printed)
 	}
 	if body := create(t, url, key); !strings.Contains(body, `"object":"customer"`) {
@@ -115,7 +116,7 @@ func TestStripeSandboxUsesConfiguredKey(t *testing.T) {
 	t.Parallel()
 	url, key, printed, stop := runStripe(t, settings.StripeSandbox{Addr: "127.0.0.1:0", Data: t.TempDir(), Key: "sk_test_given"})
 	defer stop()
-	if key != "sk_test_given" || !strings.Contains(printed, "POST /v1/webhook_endpoints") {
+	if key != "sk_test_given" || !strings.Contains(printed, "POST /v1/webhook_endpoints") || strings.Contains(printed, "tenantry init") {
 		t.Errorf("it prints %s", printed)
 	}
 	create(t, url, key)

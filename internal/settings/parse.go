@@ -143,6 +143,6 @@ func (p *parser) refuseSandbox(s Settings) {
 		p.fail("TENANTRY_DATA", "%s belongs to a sandbox of tenantry dev, whose accounts have public passwords", s.Data)
 	}
 	if s.StripeURL == nil && strings.Contains(s.StripeSecretKey.Reveal(), "sandbox") {
-		p.fail("TENANTRY_STRIPE_SECRET_KEY", "this is a sandbox key")
+		p.fail("TENANTRY_STRIPE_SECRET_KEY", "this is a sandbox key; use --stripe-url with the URL of its sandbox, such as http://127.0.0.1:12111")
 	}
 }

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
@@ -38,6 +39,15 @@ func IsUnique(err error) bool {
 // row is still referenced.
 func IsForeignKey(err error) bool {
 	return hasCode(err, "23503", sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY)
+}
+
+// IsMissingTable reports whether err means that a table does not exist, as before the first
+// migration.
+func IsMissingTable(err error) bool {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		return strings.Contains(lite.Error(), "no such table") // SQLite has the same code for all wrong statements
+	}
+	return hasCode(err, "42P01")
 }
 
 func hasCode(err error, postgres string, codes ...int) bool {

@@ -171,12 +171,15 @@ func TestViolationsAreRecognised(t *testing.T) {
 		query              string
 		args               []any
 		unique, foreignKey bool
+		missingTable       bool
 	}{
 		{name: "primary key", query: insert, args: []any{tenant, "b"}, unique: true},
 		{name: "unique index", query: insert, args: []any{other, "a"}, unique: true},
 		{name: "missing reference", query: `INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at) VALUES ($1, 'c', '2026-01-01 00:00:00+00:00')`, args: []any{other}, foreignKey: true},
 		{name: "null", query: `UPDATE tenants SET name = NULL`},
 		{name: "syntax", query: `SELEC 1`},
+		{name: "missing table", query: `UPDATE absent SET name = NULL`, missingTable: true},
+		{name: "missing column", query: `UPDATE tenants SET absent = NULL`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -192,6 +195,9 @@ func TestViolationsAreRecognised(t *testing.T) {
 				}
 				if got := sqldb.IsForeignKey(err); got != test.foreignKey {
 					t.Errorf("IsForeignKey is %v for %v", got, err)
+				}
+				if got := sqldb.IsMissingTable(err); got != test.missingTable {
+					t.Errorf("IsMissingTable is %v for %v", got, err)
 				}
 			})
 		})

@@ -41,7 +41,7 @@ func checkLinks(ctx context.Context, s settings.Settings, p CatalogImport, list 
 		if p.Notes == nil {
 			return nil
 		}
-		return printResult(p.Notes, nil, "note: TENANTRY_STRIPE_SECRET_KEY is not set, so the links to Stripe's prices are not checked\n")
+		return printResult(p.Notes, nil, "note: the links to Stripe's prices are not checked. Set TENANTRY_STRIPE_SECRET_KEY; for the key of a sandbox, add --stripe-url.\n")
 	}
 	client, err := linkChecker(s, stored, wanted)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestCatalogImportChecksLinks(t *testing.T) {
 		f := fileOf(t, s.Database)
 		var notes bytes.Buffer
 		noted := func(p *commands.CatalogImport) { notes.Reset(); p.Notes = &notes }
-		if _, err := f.try(shop, dryRun, noted); err != nil || notes.String() != "note: TENANTRY_STRIPE_SECRET_KEY is not set, so the links to Stripe's prices are not checked\n" {
+		if _, err := f.try(shop, dryRun, noted); err != nil || notes.String() != "note: the links to Stripe's prices are not checked. Set TENANTRY_STRIPE_SECRET_KEY; for the key of a sandbox, add --stripe-url.\n" {
 			t.Errorf("%v, and noted is %q", err, notes.String())
 		}
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
@@ -123,7 +124,7 @@ func (d *doctor) mail(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
 	defer cancel()
-	const fix = "Check host, port, user and password in TENANTRY_SMTP_URL, and that this machine can connect to the server."
+	fix := "Check host, port, user and password in TENANTRY_SMTP_URL, and that this machine can connect to the server."
 	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
 	if err != nil {
 		return
@@ -133,6 +134,9 @@ func (d *doctor) mail(ctx context.Context) {
 		err = sender.Greet(ctx)
 	}
 	if err != nil {
+		if server.Security == mail.STARTTLS && strings.Contains(err.Error(), "STARTTLS") {
+			fix = "Use smtps:// for a server that is encrypted from the start. For a server on this machine without encryption, add ?tls=none to TENANTRY_SMTP_URL."
+		}
 		d.fail("mail", err.Error(), fix)
 		return
 	}

@@ -248,6 +248,11 @@ func TestOutsideChecks(t *testing.T) {
 	if post.taken != 1 {
 		t.Errorf("%d test mails", post.taken)
 	}
+	unencrypted := cfg
+	unencrypted.Settings.SMTPURL = settings.Secret("smtp://" + listener.Addr().String())
+	if found := find(t, unencrypted, "mail"); len(found) != 1 || found[0].Status != check.StatusError || !strings.Contains(*found[0].Fix, "?tls=none") {
+		t.Errorf("without STARTTLS: %+v", found)
+	}
 	redis.Close()
 	cfg.Settings.PublicURL = absolute(t, outside.URL+"/elsewhere")
 	cfg.Settings.SMTPURL = "smtp://127.0.0.1:1?tls=none"

@@ -51,19 +51,19 @@ func databaseFinding(problem error) check.Finding {
 	}
 	fix := "Set TENANTRY_DATA or TENANTRY_DATABASE_URL to the database of the service, and run tenantry migrate."
 	finding := check.Finding{Name: "database", Status: check.StatusError, Detail: "prices and notifications were not checked: " + problem.Error(), Fix: &fix}
-	if errors.Is(problem, errNoDatabase) { // before the first start, no price is linked
+	if errors.Is(problem, errNoDatabase) { // before the first start, prices are not linked yet
 		finding.Status = check.StatusWarning
 	}
 	return finding
 }
 
-var errNoDatabase = errors.New("the database does not exist")
+var errNoDatabase = errors.New("the database is not ready yet")
 
 func openDatabase(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	// Opening a missing file would create it.
 	if u, err := url.Parse(s.DatabaseURL.Reveal()); err == nil && u.Scheme == "sqlite" {
 		if _, err := os.Stat(sqldb.FilePath(u)); err != nil {
-			return nil, fmt.Errorf("%w: %s", errNoDatabase, sqldb.FilePath(u))
+			return nil, fmt.Errorf("%w: %s does not exist", errNoDatabase, sqldb.FilePath(u))
 		}
 	}
 	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: commands.NewLog(io.Discard, s)})
@@ -71,7 +71,11 @@ func openDatabase(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 
 // readDatabase adds the data of the database to c.
 func readDatabase(ctx context.Context, db *sqldb.DB, c *check.Config) (err error) {
-	if c.LastReceived, err = inbox.LastEventAt(ctx, db); err != nil && !errors.Is(err, inbox.ErrNoEvent) {
+	c.LastReceived, err = inbox.LastEventAt(ctx, db)
+	if sqldb.IsMissingTable(err) {
+		return fmt.Errorf("%w: migrations are pending", errNoDatabase)
+	}
+	if err != nil && !errors.Is(err, inbox.ErrNoEvent) {
 		return err
 	}
 	c.Links, err = linkedPrices(ctx, db)

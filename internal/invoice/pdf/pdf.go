@@ -31,7 +31,9 @@ type Config struct {
 	// Hybrid embeds the e-invoice (Factur-X, ZUGFeRD) in each document if possible. Such a document
 	// is PDF/A-3.
 	Hybrid bool
-	Log    *slog.Logger // logs why a document has no e-invoice; can be nil
+	// Practice marks each page: a sandbox simulates the payments.
+	Practice bool
+	Log      *slog.Logger // logs why a document has no e-invoice; can be nil
 }
 
 // Renderer renders documents. It is safe for concurrent use.
@@ -82,6 +84,9 @@ func (r *Renderer) Render(s invoice.Statement) (file []byte, replaced string, er
 	d.totals()
 	d.notes()
 	d.footers()
+	if r.config.Practice {
+		d.markPractice()
+	}
 	data, err := r.renderHybrid(s)
 	hybrid := err == nil
 	switch {
@@ -207,6 +212,17 @@ func (d *document) footers() {
 		d.useFaintColor()
 		d.line(margin, y, content-pageNumber, leading, "L", d.truncate(strings.Join(about, " · "), content-pageNumber))
 		d.line(right-pageNumber, y, pageNumber, leading, "R", d.message("page", "page", strconv.Itoa(n), "pages", strconv.Itoa(pages)))
+		d.useDarkColor()
+	}
+}
+
+// markPractice writes at the top of all pages that no money was transferred.
+func (d *document) markPractice() {
+	d.setFont("B", smallSize)
+	for n := 1; n <= d.PageCount(); n++ {
+		d.SetPage(n)
+		d.SetTextColor(133, 82, 0)
+		d.line(margin, margin/2, content, leading, "L", d.message("practice"))
 		d.useDarkColor()
 	}
 }

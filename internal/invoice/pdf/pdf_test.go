@@ -75,6 +75,29 @@ func render(t *testing.T, s invoice.Statement) []byte {
 	return file
 }
 
+// In practice mode, each document says in its language that no money was transferred.
+func TestPracticeDocument(t *testing.T) {
+	t.Parallel()
+	for locale, want := range map[string]string{
+		"en": "Practice: no money was transferred.", "es": "Práctica: no se ha transferido dinero.",
+		"it": "Esercitazione: nessuna somma è stata trasferita.", "fr": "Entraînement : aucune somme n’a été transférée.",
+	} {
+		for _, practice := range []bool{true, false} {
+			r, err := pdf.New(pdf.Config{Maker: "Tenantry", Practice: practice})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, _, err := r.Render(sample("EUR", 2, locale, 1_234_50))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := plain(read(t, file)); strings.Contains(text, want) != practice {
+				t.Errorf("%s, practice %t: %s", locale, practice, text)
+			}
+		}
+	}
+}
+
 // read extracts the text of a document with pdftotext.
 func read(t *testing.T, file []byte) string {
 	t.Helper()

@@ -101,6 +101,9 @@ func (l *Letters) compose(in *locale, m letter, own forms) (mail.Message, error)
 		own.html = l.layout.html
 	}
 	out := mail.Message{To: m.to, Subject: data["subject"].(string)}
+	if l.config.Practice {
+		out.Subject = "[" + in.Practice + "] " + out.Subject
+	}
 	if out.Text, err = own.text.write(data); err != nil {
 		return out, err
 	}

@@ -34,6 +34,7 @@ type Config struct {
 	Templates   *Templates // the operator's templates; can be nil
 	Locales     []string   // languages of mails; nil for all
 	Optional    []string   // enabled optional mails; see OptionalMails
+	Practice    bool       // mark all subjects: a sandbox simulates the payments
 	Outbox      Outbox
 	Clock       clock.Clock  // for event times in mails
 	Log         *slog.Logger // nil discards logs

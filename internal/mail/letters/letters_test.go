@@ -104,6 +104,26 @@ func TestAnUnknownLocaleIsTheDefault(t *testing.T) {
 	}
 }
 
+// In practice mode, each subject begins with the word for it in the mail's language.
+func TestPracticeIsInTheSubject(t *testing.T) {
+	t.Parallel()
+	b := &box{}
+	l, err := letters.New(letters.Config{FrontendURL: "https://app.example.test", Practice: true, Outbox: b, Clock: clock.NewFixed(now)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for locale, want := range map[string]string{
+		"en": "[Practice] Reset your password", "es": "[Práctica] ", "it": "[Esercitazione] ", "fr": "[Entraînement] ",
+	} {
+		if err := l.PasswordReset(t.Context(), locale, to, "Ada", "t"); err != nil || !strings.HasPrefix(b.Subject, want) || len(b.Subject) < len("[Practice] Reset") {
+			t.Errorf("%s: %q, %v", locale, b.Subject, err)
+		}
+		if strings.Contains(b.Text, strings.TrimSpace(want)) {
+			t.Errorf("%s: the text repeats the word: %s", locale, b.Text)
+		}
+	}
+}
+
 func TestLinksAreEscaped(t *testing.T) {
 	t.Parallel()
 	l, b := newLetters(t, "https://app.example.test/base")

@@ -19,9 +19,10 @@ type locale struct {
 	Factors  map[string]string `json:"factors"`  // kinds of second factors
 	Fallback string            `json:"fallback"` // introduces the plain URL of the button
 	Footer   string            `json:"footer"`
-	Support  string            `json:"support"` // introduces the support address
-	Terms    string            `json:"terms"`   // name of the terms page
-	Privacy  string            `json:"privacy"` // name of the privacy page
+	Support  string            `json:"support"`  // introduces the support address
+	Terms    string            `json:"terms"`    // name of the terms page
+	Privacy  string            `json:"privacy"`  // name of the privacy page
+	Practice string            `json:"practice"` // marks subjects in practice mode
 	Letters  map[string]texts  `json:"letters"`
 
 	i18n.Formatter `json:"-"` // date and number formats
