@@ -34,6 +34,7 @@ type Config struct {
 type Site struct {
 	config    Config
 	build     func() (map[string]file, error)
+	guides    []*page           // set by build
 	reference *apidoc.Reference // set by build
 }
 
@@ -135,6 +136,7 @@ func (s *Site) render() (map[string]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.guides = pages
 	r := newRenderer(s.config, pages)
 	for _, p := range pages {
 		if err := r.page(p); err != nil {

@@ -300,33 +300,16 @@ func TestAnOperation(t *testing.T) {
 	}
 }
 
-// An unknown address of the reference suggests the pages with the most similar names.
-func TestUnknownOperation(t *testing.T) {
+// The example of an event has the status that the event causes.
+func TestExamplesOfEventsFit(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	for name, want := range map[string]string{
-		"api/usage/record-usages": `<a href="../../api/usage/record-usage">`, "api/recordUsage": `<a href="../api/usage/record-usage">`,
-		"api/usage/listQuota.html": `<a href="../../api/usage/list-quotas">`, "api/events/invoice.payed": `<a href="../../api/events/invoice.paid">`,
-	} {
-		page := get(t, s.URL+"/below/docs/"+name)
-		if page.status != http.StatusNotFound || page.final.Path != "/below/docs/"+name || !strings.Contains(page.body, "Did you mean") || !strings.Contains(page.body, want) {
-			t.Errorf("%s: %d at %s without %s", name, page.status, page.final.Path, want)
+	for event, status := range map[string]string{"invoice.issued": "open", "invoice.paid": "paid", "invoice.voided": "void"} {
+		page := get(t, s.URL+"/below/docs/api/events/"+event).body
+		_, message, _ := strings.Cut(page, `data-name="Body"`)
+		if status = "&#34;" + status + "&#34;"; !strings.Contains(message, status) || strings.Contains(message, "Plateforme") {
+			t.Errorf("the example of %s has another status than %s", event, status)
 		}
-		walk(t, page.body, func(n *html.Node, attr map[string]string) {
-			if n.Data != "script" && n.Data != "link" {
-				return
-			}
-			to, err := page.final.Parse(attr["src"] + attr["href"])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := get(t, to.String()); got.status != http.StatusOK {
-				t.Errorf("%s loads %s: %d", name, to, got.status)
-			}
-		})
-	}
-	if page := get(t, s.URL+"/below/docs/api/usage/xylophone-quagga"); page.status != http.StatusNotFound || strings.Contains(page.body, "Did you mean") {
-		t.Errorf("an address without similar names: %d", page.status)
 	}
 }
 

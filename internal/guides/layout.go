@@ -24,6 +24,7 @@ type view struct {
 	Next     *page
 	// IsReference means that the page belongs to the API reference.
 	IsReference bool
+	Suggestions []suggestion // for an unknown address
 }
 
 type viewSection struct {

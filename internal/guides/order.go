@@ -57,7 +57,7 @@ var order = []section{
 		{"docs/identity-providers.md", "Identity providers", "Log in with Google, Microsoft, GitHub or your own issuer."},
 		{"docs/mail.md", "Email and branding", "Your product name, logo and email texts."},
 		{"deploy/README.md", "Deploying", "Deploy with systemd, Docker or Helm, with proxies and alerts."},
-		{"docs/business.md", "Run the business", "Recurring revenue, churn, retention, cohorts and exchange rates."},
+		{"docs/business.md", "Revenue analytics", "Recurring revenue, churn, retention, cohorts and exchange rates."},
 		{"docs/operations.md", "Operations", "Backups, monitoring and troubleshooting."},
 		{"docs/scaling.md", "Scaling", "Limits of one process, running several instances, and measurements."},
 		{"docs/performance.md", "Performance", "Requests per second, compared with the limits of the machine."},

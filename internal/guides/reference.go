@@ -51,7 +51,6 @@ type referenceView struct {
 	Operation     *apidoc.Operation
 	Before, After *apidoc.Operation
 	Event         *apidoc.Event
-	Suggestions   []suggestion // for an unknown address
 }
 
 // OperationHref returns the address of an operation relative to the current page.
@@ -88,7 +87,7 @@ func (s *Site) readReference() (*apidoc.Reference, error) {
 			return nil, err
 		}
 	}
-	page, err := fs.ReadFile(s.config.Texts, "docs/errors.md")
+	page, err := fs.ReadFile(s.config.Texts, errorsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +120,9 @@ func referenceTexts(page string, messages *i18n.Catalog) apidoc.Texts {
 	}
 	return texts
 }
+
+// errorsFile is the page of errors.
+const errorsFile = "docs/errors.md"
 
 // errorRow matches a row of the table of error codes: code, status, meaning and action.
 var errorRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| [^|]+ \\| ([^|]*) \\| ([^|]*) \\|$")
@@ -164,7 +166,9 @@ func (s *Site) addReference(files map[string]file, ref *apidoc.Reference) {
 
 // renderReference renders a page of the API reference for an address below /docs/.
 func (s *Site) renderReference(address, name, title string, v referenceView) ([]byte, error) {
+	suggestions := v.Suggestions
 	v.view = s.view(nil, nil)
+	v.Suggestions = suggestions
 	v.Root = strings.Repeat("../", strings.Count(address, "/"))
 	v.Front = v.Root + map[bool]string{true: "index.html", false: "./"}[s.config.Files]
 	v.Title, v.IsReference = title, true
@@ -179,7 +183,7 @@ func indexReference(ref *apidoc.Reference, suffix string) []foundPage {
 	var index []foundPage
 	for _, g := range ref.Groups {
 		for _, op := range g.Operations {
-			f := foundPage{Address: operationAddress(op) + suffix, Title: op.Title, Section: "API reference · " + g.Name}
+			f := foundPage{Address: operationAddress(op) + suffix, Title: op.Title, Section: "API reference · " + g.Name, Names: []string{op.ID, op.Method, op.Path}}
 			f.Passages = append(f.Passages, [3]string{"", "", op.Method + " " + op.Path + " " + op.ID + " " + strings.Join(op.Text, " ")})
 			for _, field := range slices.Concat(op.Parameters("path"), op.Parameters("query"), op.Body()) {
 				f.Passages = append(f.Passages, [3]string{field.Anchor, field.Name, field.Text})

@@ -1,6 +1,10 @@
 package guides
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/go-json-experiment/json"
 	"github.com/yuin/goldmark/ast"
 
@@ -40,7 +44,28 @@ type foundPage struct {
 	Address  string      `json:"a"`
 	Title    string      `json:"t"`
 	Section  string      `json:"s"`
-	Passages [][3]string `json:"p"` // ID, heading and text
+	Passages [][3]string `json:"p"`          // ID, heading and text
+	Names    []string    `json:"n,omitzero"` // of an operation: its ID, method and path
+}
+
+// indexCodes returns the error codes for the search. Each leads to its section of the page of errors.
+func indexCodes(pages []*page, suffix string) []foundPage {
+	var index []foundPage
+	for _, p := range pages {
+		if p.Entry.file != errorsFile {
+			continue
+		}
+		f := foundPage{Address: p.Address + suffix, Title: p.Entry.Title, Section: "API reference · Error codes"}
+		texts := errorTexts(string(p.source))
+		for _, code := range slices.Sorted(maps.Keys(texts)) {
+			i := slices.IndexFunc(p.passages, func(one passage) bool { return strings.Contains(" "+one.text, " "+code+" ") })
+			if i >= 0 {
+				f.Passages = append(f.Passages, [3]string{p.passages[i].heading.ID, code, texts[code].Meaning})
+			}
+		}
+		index = append(index, f)
+	}
+	return index
 }
 
 // searchIndex returns the search index: the synonyms, and all passages by page.
@@ -63,6 +88,7 @@ func searchIndex(pages []*page, ref *apidoc.Reference, suffix string) ([]byte, e
 		}
 		index.Pages = append(index.Pages, f)
 	}
+	index.Pages = append(index.Pages, indexCodes(pages, suffix)...)
 	index.Pages = append(index.Pages, indexReference(ref, suffix)...)
 	return json.Marshal(index, json.Deterministic(true))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,6 +16,7 @@ type searchIndex struct {
 	Pages    []struct {
 		A, T, S string
 		P       [][3]string
+		N       []string
 	}
 }
 
@@ -43,6 +45,23 @@ func TestSearchIndex(t *testing.T) {
 	}
 	if !strings.HasPrefix(found, "Webhooks | Build | [verifying-in-python Verifying in Python import base64") {
 		t.Errorf("found %q", found)
+	}
+}
+
+// The search index has the names of operations, and the error codes.
+func TestSearchIndexHasNames(t *testing.T) {
+	t.Parallel()
+	operation, code := false, false
+	for _, page := range readIndex(t, start(t)).Pages {
+		if page.A == "api/usage/record-usage" {
+			operation = slices.Equal(page.N, []string{"recordUsage", "POST", "/api/v1/tenant/{tenantId}/usage"})
+		}
+		for _, p := range page.P {
+			code = code || page.A == "errors" && p[0] != "" && p[1] == "QUOTA_EXCEEDED" && p[2] != ""
+		}
+	}
+	if !operation || !code {
+		t.Errorf("the index contains the operation: %v, the error code: %v", operation, code)
 	}
 }
 

@@ -47,21 +47,19 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusMovedPermanently)
 			return
 		}
+		if section, found := s.sectionOf(name); found {
+			w.Header().Set("Location", strings.Repeat("../", strings.Count(name, "/"))+section)
+			w.WriteHeader(http.StatusMovedPermanently)
+			return
+		}
+		unknown := s.unknownGuide
 		if strings.HasPrefix(name, "api/") {
-			f, err = s.unknownOperation(name)
-			if err != nil { // a test renders the page
-				http.Error(w, "The page cannot be shown.", http.StatusInternalServerError)
-				return
-			}
-			s.answer(w, r, name, f)
+			unknown = s.unknownOperation
+		}
+		if f, err = unknown(name); err != nil { // a test renders the page
+			http.Error(w, "The page cannot be shown.", http.StatusInternalServerError)
 			return
 		}
-		if strings.Contains(name, "/") { // the links of the 404 page are relative to /docs/
-			w.Header().Set("Location", strings.Repeat("../", strings.Count(name, "/"))+"404")
-			w.WriteHeader(http.StatusFound)
-			return
-		}
-		f = files["404"]
 	}
 	if f.render != nil {
 		content, err := f.render()

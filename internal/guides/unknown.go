@@ -1,13 +1,16 @@
 package guides
 
 import (
+	"bytes"
 	"net/http"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/guides/apidoc"
 )
 
-// suggestion is a page of the API reference with an address like the requested one.
+// suggestion is a page of the site with an address like the requested one.
 type suggestion struct{ Title, Name, Address string }
 
 const maxSuggestions = 3
@@ -15,32 +18,64 @@ const maxSuggestions = 3
 // unknownOperation returns the page for an unknown address of the API reference. It suggests the
 // operations and events whose names are most like the requested one.
 func (s *Site) unknownOperation(address string) (file, error) {
-	v := referenceView{Reference: s.reference, Suggestions: s.suggestions(address)}
+	v := referenceView{Reference: s.reference}
+	v.Suggestions = similar(address, s.referencePages())
 	content, err := s.renderReference(address, "unknown", "Operation not found", v)
 	return file{kind: kinds[".html"], content: content, status: http.StatusNotFound}, err
 }
 
-func (s *Site) suggestions(address string) []suggestion {
-	name := strings.ToLower(strings.Trim(path.Base(address), "/"))
+// unknownGuide returns the page for an unknown address of the guides. It suggests the guides whose
+// names are most like the requested one.
+func (s *Site) unknownGuide(address string) (file, error) {
+	v := s.view(nil, nil)
+	v.Title, v.Root = "Not found", strings.Repeat("../", strings.Count(address, "/"))
+	v.Front = v.Root + "./"
+	var guides []suggestion
+	for _, p := range s.guides {
+		guides = append(guides, suggestion{p.Title, p.Entry.About, p.Address})
+	}
+	v.Suggestions = similar(address, guides)
+	var b bytes.Buffer
+	err := layout.ExecuteTemplate(&b, "missing.html", v)
+	return file{kind: kinds[".html"], content: b.Bytes(), status: http.StatusNotFound}, err
+}
+
+// sectionOf returns the section of the API reference with all operations of a group, or all events.
+func (s *Site) sectionOf(address string) (string, bool) {
+	slug, found := strings.CutPrefix(strings.TrimSuffix(address, "/"), "api/")
+	isGroup := slices.ContainsFunc(s.reference.Groups, func(g *apidoc.Group) bool { return g.Slug == slug })
+	return "api#" + slug, found && (isGroup || slug == "events")
+}
+
+// referencePages returns the pages of all operations and events.
+func (s *Site) referencePages() []suggestion {
+	var all []suggestion
+	for _, g := range s.reference.Groups {
+		for _, op := range g.Operations {
+			all = append(all, suggestion{op.Title, op.Verb() + " " + op.Path, operationAddress(op)})
+		}
+	}
+	for _, e := range s.reference.Events {
+		all = append(all, suggestion{e.Type, e.Text(), eventAddress(e)})
+	}
+	return all
+}
+
+// similar returns up to maxSuggestions pages with addresses whose last part is most like the last
+// part of the requested address.
+func similar(address string, pages []suggestion) []suggestion {
+	name := plainName(strings.TrimSuffix(path.Base(address), ".md"))
 	type candidate struct {
 		suggestion
 
 		distance int
 	}
 	var all []candidate
-	add := func(at, title, shown string) {
-		distance := editDistance(plainName(name), plainName(path.Base(at)))
+	for _, p := range pages {
+		distance := editDistance(name, plainName(path.Base(p.Address)))
 		if distance <= max(2, len(name)/3) {
-			all = append(all, candidate{suggestion{title, shown, at}, distance})
+			all = append(all, candidate{p, distance})
 		}
-	}
-	for _, g := range s.reference.Groups {
-		for _, op := range g.Operations {
-			add(operationAddress(op), op.Title, op.Verb()+" "+op.Path)
-		}
-	}
-	for _, e := range s.reference.Events {
-		add(eventAddress(e), e.Type, e.Text())
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return a.distance - b.distance })
 	var list []suggestion

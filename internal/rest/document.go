@@ -104,7 +104,12 @@ func (e Event) schema(registry *shape.Registry) *shape.Schema {
 	s.Add("tenant_id", true, &shape.Schema{
 		Type: shape.TypeString, Format: "uuid", Nullable: true, Description: "ID of the tenant. Null for events of the platform.",
 	})
-	s.Add("data", true, registry.Schema(e.data, ""))
+	data := registry.Schema(e.data, "")
+	data.Description = "Object that the event is about, as the API returns it."
+	if e.data.Kind() == reflect.Slice {
+		data.Description = "Objects that the event is about, as the API returns them."
+	}
+	s.Add("data", true, data)
 	return s
 }
 

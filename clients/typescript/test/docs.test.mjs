@@ -1,11 +1,12 @@
 // The code that the documentation shows: the compiler accepts it, and in Chromium it does what it says.
 import assert from 'node:assert/strict'
 import { build } from 'esbuild'
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 import { startSandbox } from '../../testing/dist/index.js'
 import { startProxy } from './world.mjs'
@@ -62,12 +63,28 @@ test('the test that docs/testing.md shows passes', async () => {
   }
 })
 
+test('the first program of docs/typescript.md records an event', async (t) => {
+  const sandbox = await startSandbox()
+  t.after(() => sandbox.stop())
+  const owner = await sandbox.createOwner()
+  const folder = path.join(here, '.first')
+  mkdirSync(folder, { recursive: true })
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const [contents] = blocks(read('typescript.md'), 'js')
+  const alias = { '@tenantry/client': path.resolve(here, '../dist/index.js') }
+  const outfile = path.join(folder, 'meter.mjs')
+  await build({ stdin: { contents, resolveDir: here }, bundle: true, platform: 'node', format: 'esm', alias, outfile, logLevel: 'silent' })
+  const env = { ...process.env, TENANTRY_URL: sandbox.url, TENANTRY_KEY: await sandbox.createApiKey(['usage.write']), TENANT: owner.tenantId }
+  const { stdout } = await promisify(execFile)(process.execPath, [outfile], { env })
+  assert.equal(stdout, 'recorded\n')
+})
+
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const required = (process.env.TENANTRY_TEST_REQUIRE ?? '').split(',').includes('chromium')
 const skip = existsSync(executablePath) || required ? false : `there is no ${executablePath}`
 
 test('what docs/frontend.md shows of the package logs in and out', { skip }, async (t) => {
-  const section = read('frontend.md').split('## With the package\n')[1].split('\n## ')[0]
+  const section = read('frontend.md').split('## Use the TypeScript client\n')[1].split('\n## ')[0]
   const [withCookies, withTokens, popup, callback] = blocks(section, 'js')
   const functions = withCookies.slice(withCookies.indexOf('const logIn'))
   const address = "'https://api.example.com'"

@@ -2,6 +2,7 @@ package apidoc
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -187,40 +188,71 @@ func (r *Reference) sample(name string, s *schema) any {
 
 // recorded returns the value of a component in a recorded response, or nil.
 func (r *Reference) recorded(component string) jsontext.Value {
-	if component == "" {
-		return nil
-	}
-	for _, g := range r.Groups {
-		for _, op := range g.Operations {
-			content := op.success().Content["application/json"]
-			var values map[string]jsontext.Value
-			if len(content.Example) == 0 || json.Unmarshal(content.Example, &values) != nil {
-				continue
-			}
-			of, _, _ := r.doc.resolved(content.Schema)
-			for _, name := range slices.Sorted(maps.Keys(of.Properties)) {
-				if value := r.part(component, of.Properties[name], values[name]); value != nil {
-					return value
-				}
-			}
-		}
+	for value := range r.recordings(component) {
+		return value
 	}
 	return nil
 }
 
-// part returns the value if it is of the component, or its first item if that is.
-func (r *Reference) part(component string, s *schema, value jsontext.Value) jsontext.Value {
+// recordings yields the values of a component in the recorded responses: first the values of
+// responses with one value, then the first value of each list.
+func (r *Reference) recordings(component string) iter.Seq[jsontext.Value] {
+	return func(yield func(jsontext.Value) bool) {
+		var later []jsontext.Value
+		if component == "" {
+			return
+		}
+		for value, inList := range r.parts(component) {
+			if inList {
+				later = append(later, value)
+			} else if !yield(value) {
+				return
+			}
+		}
+		for _, value := range later {
+			if !yield(value) {
+				return
+			}
+		}
+	}
+}
+
+// parts yields the recorded values of a component, and whether they are from a list.
+func (r *Reference) parts(component string) iter.Seq2[jsontext.Value, bool] {
+	return func(yield func(jsontext.Value, bool) bool) {
+		for _, g := range r.Groups {
+			for _, op := range g.Operations {
+				content := op.success().Content["application/json"]
+				var values map[string]jsontext.Value
+				if len(content.Example) == 0 || json.Unmarshal(content.Example, &values) != nil {
+					continue
+				}
+				of, _, _ := r.doc.resolved(content.Schema)
+				for _, name := range slices.Sorted(maps.Keys(of.Properties)) {
+					value, inList := r.part(component, of.Properties[name], values[name])
+					if value != nil && !yield(value, inList) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// part returns the value if it is of the component, or its first item if that is, and whether it is
+// an item.
+func (r *Reference) part(component string, s *schema, value jsontext.Value) (jsontext.Value, bool) {
 	of, name, _ := r.doc.resolved(s)
 	if name == component && value.Kind() == '{' {
-		return value
+		return value, false
 	}
 	if of.kind() == "array" {
 		if _, name, _ := r.doc.resolved(of.Items); name == component {
 			var items []jsontext.Value
 			if json.Unmarshal(value, &items) == nil && len(items) > 0 {
-				return items[0]
+				return items[0], true
 			}
 		}
 	}
-	return nil
+	return nil, false
 }

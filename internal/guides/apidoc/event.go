@@ -38,8 +38,26 @@ func (e *Event) Message() []Sample {
 	return []Sample{jsonSample("Body", text)}
 }
 
-// data returns an example of the data: a recorded resource, or a list with one.
+// stateAfter is the status of the data by type of the event.
+var stateAfter = map[string]string{
+	"invoice.issued": "open", "invoice.paid": "paid", "invoice.voided": "void",
+	"subscription.canceled": "canceled", "subscription.past_due": "past_due",
+}
+
+// data returns an example of the data: a recorded resource, or a list with one. The resource has the
+// status that it has after the event, if one was recorded.
 func (e *Event) data() any {
 	of, _, _ := e.ref.doc.resolved(e.from.Body.Content["application/json"].Schema)
+	_, component, _ := e.ref.doc.resolved(of.Properties["data"])
+	if want, found := stateAfter[e.Type]; found {
+		for value := range e.ref.recordings(component) {
+			var resource struct {
+				Status string `json:"status"`
+			}
+			if json.Unmarshal(value, &resource) == nil && resource.Status == want {
+				return value
+			}
+		}
+	}
 	return e.ref.sample("data", of.Properties["data"])
 }

@@ -114,7 +114,8 @@ function load() {
     return answer.json()
   }).then(({synonyms, pages}) => ({
     synonyms: new Map(Object.entries(synonyms)),
-    passages: pages.flatMap((page) => page.p.map(([id, heading, text]) => ({
+    passages: pages.flatMap((page) => page.p.map(([id, heading, text], i) => ({
+      names: i ? undefined : page.n,
       href: root + page.a + (id && '#' + id), page: page.t, section: page.s, heading, text,
       in: {page: fold(' ' + page.t), heading: fold(' ' + heading), text: fold(' ' + text)},
     }))),
@@ -154,10 +155,36 @@ function rank(passage, word) {
   return page + (begins(passage.in.heading, word) ? 10 : 0) + (begins(passage.in.text, word) ? 2 : 0)
 }
 
-function find(passages, terms) {
+// addressed splits a query such as "POST /tenant/{tenantId}/usage" into method and path, without the
+// names of variables. It returns null for other queries.
+const addressed = (query) => {
+  const parts = /^(?:(get|post|put|patch|delete)\s+)?(?:https?:\/\/[^/]+)?(?:\/api\/v1)?(\/\S*?)\/?(?:\?.*)?$/i.exec(query.trim())
+  return parts && {method: parts[1]?.toUpperCase(), path: fold(parts[2].replace(/\{[^/]*|:\w+/g, '{}'))}
+}
+
+// named returns how well a query names an operation by its ID, or by its path with or without method.
+function named(names, query, asked) {
+  const [id, method, path] = names
+  if (fold(id) === fold(query.trim())) return 200
+  if (!asked || asked.method && asked.method !== method) return 0
+  const own = addressed(path).path
+  if (own === asked.path) return 200
+  return asked.path.length > 1 && own.startsWith(asked.path) ? 100 - own.length / 10 : 0
+}
+
+const inReference = document.querySelector('.ref-nav') !== null
+
+function find(passages, terms, query) {
   const found = []
+  const asked = addressed(query)
   for (const passage of passages) {
-    let score = 0
+    const first = inReference && passage.section.startsWith('API reference') ? 1000 : 0
+    const name = passage.names ? named(passage.names, query, asked) : 0
+    if (name) {
+      found.push({passage, score: name + first})
+      continue
+    }
+    let score = first
     const every = terms.every(({term, singular, others}) => {
       const also = passage.section.startsWith('API reference') ? [singular] : others // synonyms lead to guides
       const best = Math.max(rank(passage, term), ...also.map((other) => rank(passage, other) * 0.8))
@@ -213,7 +240,7 @@ async function search() {
   try {
     const {synonyms, passages} = await load()
     terms = parse(asked, synonyms)
-    found = find(passages, terms)
+    found = find(passages, terms, asked)
   } catch {
     outcome.textContent = 'The search cannot be loaded. Try again, or look at all pages.'
     return

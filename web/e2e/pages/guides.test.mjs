@@ -69,7 +69,7 @@ const synonyms = {
   coupon: 'Promotion codes', coupons: 'Promotion codes', voucher: 'Promotion codes', tiered: 'Pricing models', 'volume pricing': 'Pricing models',
   seats: 'Price per seat', 'per user': 'Price per seat', metered: 'Metering', 'pay as you go': 'Base price plus usage', 'top-up': 'Prepaid units', 'free tier': 'Free plan',
   refund: 'Credit and refund an invoice', chargeback: 'Connect Stripe', dunning: 'Failed payments', VAT: 'VAT numbers', 'sales tax': 'Tax', zugferd: 'Invoices',
-  webhook: 'Webhooks', webhooks: 'Webhooks', callback: 'Webhooks', mrr: 'Run the business', docker: 'In a container', k8s: 'On Kubernetes with Helm', download: 'Install',
+  webhook: 'Webhooks', webhooks: 'Webhooks', callback: 'Webhooks', mrr: 'Revenue analytics', docker: 'In a container', k8s: 'On Kubernetes with Helm', download: 'Install',
   lts: 'Supported versions', paypal: 'Roadmap', restor: 'Restore', docke: 'In a container',
 }
 test('a reader finds pages by words that they do not use', { skip }, async (t) => {
@@ -88,6 +88,30 @@ test('a reader finds pages by words that they do not use', { skip }, async (t) =
     if (!first.some((text) => text.includes(want))) missed.push([query, want, first.map((text) => text.slice(0, 60))])
   }
   assert.deepEqual(missed, [])
+})
+
+// Names and addresses of the API, and the first result. The reference comes first within its own pages.
+const named = {
+  '/tenant/{tenantId}/usage': 'Summarize current usage', 'POST /tenant/{tenantId}/usage': 'Record a usage event',
+  'post /api/v1/tenant/{tenantId}/usage': 'Record a usage event', '/tenant/:id/usage': 'Summarize current usage',
+  recordUsage: 'Record a usage event', recordusage: 'Record a usage event', QUOTA_EXCEEDED: 'QUOTA_EXCEEDED',
+}
+test('a reader finds operations and errors by their names', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, {})
+  const field = page.getByRole('combobox', { name: 'Search the documentation' })
+  const first = async (query) => {
+    await field.fill('xylophone quagga')
+    await page.getByText('Nothing was found').waitFor()
+    await field.fill(query)
+    await page.getByText(/results?$/).waitFor()
+    return page.getByRole('option').first().textContent()
+  }
+  for (const address of ['/docs/', '/docs/api']) {
+    await page.goto(address)
+    await page.keyboard.press('/')
+    for (const [query, want] of Object.entries(named)) assert.ok((await first(query)).includes(want), `${query} at ${address}`)
+  }
+  assert.match(await first('webhook'), /^API reference/)
 })
 
 test('a reader copies a command, changes the theme and keeps it', { skip }, async (t) => {

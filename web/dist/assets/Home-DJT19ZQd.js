@@ -1,1 +1,0 @@
-export{t as default}from"./tenant-home-C19e1Z-T.js";

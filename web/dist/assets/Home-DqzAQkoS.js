@@ -1,0 +1,1 @@
+export{t as default}from"./platform-home-DcS4d82A.js";
