@@ -73,7 +73,7 @@ func TestPractice(t *testing.T) {
 			}
 			cmd := exec.CommandContext(t.Context(), "tenantry", "serve")
 			cmd.Env = append(env, "TENANTRY_STRIPE_SECRET_KEY=sk_test_1")
-			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "TENANTRY_DATABASE_URL: the database is in use for sandbox") {
+			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "TENANTRY_DATABASE_URL: the database is in use for practice") {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
