@@ -205,7 +205,7 @@ func TestServeRefusesTheSandbox(t *testing.T) {
 	}))
 	want := map[string]string{
 		"TENANTRY_DATA":              data + " belongs to a sandbox of tenantry dev, whose accounts have public passwords",
-		"TENANTRY_STRIPE_SECRET_KEY": "this is a sandbox key",
+		"TENANTRY_STRIPE_SECRET_KEY": "this is a sandbox key; use --stripe-url with the URL of its sandbox, such as http://127.0.0.1:12111",
 	}
 	if diff := cmp.Diff(want, reasons(err)); diff != "" {
 		t.Error(diff)
