@@ -4,15 +4,23 @@ import { $api } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useHere } from '../shared/reads'
 
-/** The total of a year's invoices in each currency. The year is in the URL. */
+/** The totals of a year, the current one by default. */
+function useSummary(year?: number, isNeeded = true) {
+  const here = useHere()
+  const options = { params: { ...here.params, query: { year } } }
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices/summary', options, { enabled: isNeeded }).data?.data
+}
+
+/** The total of a year's invoices in each currency. The year is in the URL, otherwise the latest one with invoices. */
 export function YearTotals() {
   const { t } = useLingui()
-  const here = useHere()
   const format = useFormat()
   const [search, filter] = useFilters()
   const year = Number(search.year) || undefined
-  const summary = $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices/summary', { params: { ...here.params, query: { year } } })
-  const read = summary.data?.data
+  const first = useSummary(year)
+  const latest = first && !year && !first.years.includes(first.year) ? first.years[0] : undefined
+  const last = useSummary(latest, latest !== undefined)
+  const read = latest ? last : first
   // The line keeps its place while it loads and is empty without invoices.
   if (!read || read.years.length === 0) return <div className="yearline" />
   const years = read.years.includes(read.year) ? read.years : [read.year, ...read.years]

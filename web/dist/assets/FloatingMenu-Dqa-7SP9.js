@@ -1,1 +1,0 @@
-export{t as default}from"./floating-B3mdSbsG.js";

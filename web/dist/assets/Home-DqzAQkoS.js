@@ -1,1 +1,0 @@
-export{t as default}from"./platform-home-DcS4d82A.js";
