@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // terminal is a pseudo-terminal that runs a program.
@@ -30,7 +32,7 @@ func runInTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 	t.Helper()
 	side, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("cannot open a pseudo-terminal: %v", err)
+		testkit.Skip(t, "terminal", err)
 	}
 	number, err := unix.IoctlGetInt(int(side.Fd()), unix.TIOCGPTN)
 	if err == nil {

@@ -35,6 +35,7 @@ var installation = map[string]string{
 	"sed":           "apt-get install sed",
 	"stripe-mock":   "the test builds it with go install, which needs the Go module proxy and a home directory",
 	"xmllint":       "apt-get install libxml2-utils",
+	"terminal":      "mount devpts, for /dev/ptmx",
 	"ts-client":     "make clients, which needs npm",
 }
 
