@@ -164,7 +164,7 @@ test('an operator exports the invoices of last month, and the changes of a perso
 test('an operator refunds, raises a limit, finds a failed webhook and ends an impersonation', { skip }, async (t) => {
   const owner = await register(service.base, 'Hugo Helped', 'hugo@helped.test', 'Helped', { slug: 'starter' })
   const hooks = `/api/v1/tenant/${owner.tenant}/webhook-endpoints`
-  const { data: endpoint } = await call(service.base, 'POST', hooks, { url: `${service.base}/sandbox/hooks/in/gone`, events: ['*'] }, owner.token)
+  const { data: endpoint } = await call(service.base, 'POST', hooks, { url: `${service.base}/sandbox/hooks/in/gone`, events: ['webhook.test', 'tenant.updated'] }, owner.token)
   await call(service.base, 'POST', '/sandbox/hooks/in/gone/answer', { status: 410 })
   await call(service.base, 'POST', `${hooks}/${endpoint.id}/test`, undefined, owner.token)
   await waitFor(async () => (await call(service.base, 'GET', `${hooks}/${endpoint.id}/deliveries?status=failed`, undefined, owner.token)).data.length > 0)
@@ -178,6 +178,11 @@ test('an operator refunds, raises a limit, finds a failed webhook and ends an im
     await page.waitForURL(/deliveries\?status=failed/)
     await page.getByText('410 Gone').first().waitFor()
   })
+  await call(service.base, 'PATCH', '/api/v1/tenant', { name: 'Helped well' }, owner.token)
+  await waitFor(async () => (await call(service.base, 'GET', `${hooks}/${endpoint.id}/deliveries?status=failed`, undefined, owner.token)).data.length > 1)
+  await page.reload()
+  await page.getByText('Not sent, because the endpoint was disabled.').waitFor()
+  await check(page, 'an event that was not sent')
   await page.goto('/platform')
   await page.locator('.six').waitFor()
   await takes('refund a payment', 5, async () => {

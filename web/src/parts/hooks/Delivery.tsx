@@ -151,10 +151,10 @@ function Detail({ of, source, scope, endpointId }: { of: DeliveryDetail; source:
       </dl>
       <section>
         <div className="sec-head tight"><h3 className="h"><Trans>Attempts</Trans></h3><span className="end">{format.number(of.attempts.length)}</span></div>
-        {of.attempts.length === 0 && !of.next_attempt_at ? <p className="t13 muted"><Trans>None yet</Trans></p> : <Attempts of={of} chosen={chosen} onChoose={setPicked} />}
+        {of.attempts.length === 0 && !of.next_attempt_at ? <p className="t13 muted">{of.status === 'failed' ? <Trans>Not sent, because the endpoint was disabled.</Trans> : <Trans>None yet</Trans>}</p> : <Attempts of={of} chosen={chosen} onChoose={setPicked} />}
       </section>
       {attempt && <Response of={attempt} number={chosen + 1} />}
-      {of.request ? <Request of={of.request} /> : <p className="t13 muted">{t`The request appears here after the first attempt.`}</p>}
+      {of.request ? <Request of={of.request} /> : of.status === 'pending' && <p className="t13 muted">{t`The request appears here after the first attempt.`}</p>}
     </>
   )
 }
