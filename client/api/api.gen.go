@@ -841,7 +841,7 @@ type APIKey struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LastUsedAt Time of last use, in UTC, to the minute.
+	// LastUsedAt Time of last use, in UTC, to the minute. Null if never used.
 	LastUsedAt nullable.Nullable[time.Time] `json:"last_used_at"`
 
 	// Name Display name.
@@ -1056,7 +1056,7 @@ type AdminCreateFeatureRequest struct {
 	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -1080,10 +1080,10 @@ type AdminCreateGrantRequest struct {
 	// Priority Default 50. The lowest number is used first.
 	Priority *int `json:"priority,omitempty"`
 
-	// Reason Reason for the cancellation.
+	// Reason Reason for the grant, for example a ticket number.
 	Reason nullable.Nullable[string] `json:"reason,omitempty"`
 
-	// StartsAt Default now.
+	// StartsAt Time from which the units can be used. Defaults to now.
 	StartsAt *time.Time `json:"starts_at,omitempty"`
 }
 
@@ -1161,7 +1161,7 @@ type AdminCreatePlanRequest struct {
 	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault *bool `json:"is_default,omitempty"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -1194,7 +1194,7 @@ type AdminCreateProductRequest struct {
 	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -1245,16 +1245,16 @@ type AdminCreateSubscriptionRequest struct {
 
 // AdminCreateTenantRequest defines model for AdminCreateTenantRequest.
 type AdminCreateTenantRequest struct {
-	// Address Postal address. Can have several lines.
+	// Address Postal address. Can have several lines. Null if not set.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
 	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City City.
+	// City City. Null if not set.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
 	// Currency The preferred currency. Required with plan_slug.
@@ -1263,7 +1263,7 @@ type AdminCreateTenantRequest struct {
 	// ExternalID The ID of your backend: unique, compared exactly.
 	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
 
-	// LegalName Legal name for invoices.
+	// LegalName Legal name for invoices. Null if not set.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
 	// Metadata Data of your backend, at most 16 KiB.
@@ -1278,7 +1278,7 @@ type AdminCreateTenantRequest struct {
 	// PlanSlug A plan with the price 0 in the currency. The default plan applies without a subscription.
 	PlanSlug *string `json:"plan_slug,omitempty"`
 
-	// PostalCode Postal code.
+	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
 	// Slug Default: derived from the name.
@@ -1315,7 +1315,7 @@ type AdminCreditEntry struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Reason Reason for the cancellation.
+	// Reason Reason for the adjustment. Only admins see it.
 	Reason string `json:"reason"`
 }
 
@@ -1336,7 +1336,7 @@ type AdminCreditNote struct {
 	// Memo Text on the document. Null without one.
 	Memo nullable.Nullable[string] `json:"memo"`
 
-	// Number Invoice number.
+	// Number Number of the credit note.
 	Number string `json:"number"`
 
 	// PdfURL Path of the PDF. Null until it exists.
@@ -1541,7 +1541,7 @@ type AdminFeature struct {
 	// IsSystem Whether this is a system feature. System features cannot be deleted.
 	IsSystem bool `json:"is_system"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
 	// SortOrder Position in lists, lowest first.
@@ -1598,13 +1598,13 @@ type AdminInvoice struct {
 	// PaidAt Time of payment, in UTC. Null if the invoice is not paid.
 	PaidAt nullable.Nullable[time.Time] `json:"paid_at"`
 
-	// PaidOn Day of a payment outside of the payment provider, as recorded by the platform.
+	// PaidOn Day of a payment outside of the payment provider, as recorded by the platform. Null without such a payment.
 	PaidOn nullable.Nullable[Date] `json:"paid_on"`
 
 	// PaymentAction Action that the customer has to take to pay or confirm the payment. Null if no action is required.
 	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
 
-	// PaymentReference Reference of a payment outside of the payment provider, as recorded by the platform.
+	// PaymentReference Reference of a payment outside of the payment provider, as recorded by the platform. Null if not set.
 	PaymentReference nullable.Nullable[string] `json:"payment_reference"`
 
 	// PdfURL Relative URL of the PDF. Null if the PDF is not available.
@@ -1616,7 +1616,7 @@ type AdminInvoice struct {
 	// PspPaymentIntentID ID of the payment at the payment provider. Null if not available.
 	PspPaymentIntentID nullable.Nullable[string] `json:"psp_payment_intent_id"`
 
-	// PurchaseOrder The customer's purchase order.
+	// PurchaseOrder The customer's purchase order. Null if not set.
 	PurchaseOrder nullable.Nullable[string] `json:"purchase_order"`
 	Refunded      Money                     `json:"refunded"`
 
@@ -1867,7 +1867,7 @@ type AdminPlan struct {
 	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
 	// Prices Prices, one per currency.
@@ -2039,7 +2039,7 @@ type AdminProduct struct {
 	// IsActive Whether it is offered to customers.
 	IsActive bool `json:"is_active"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
 	// Plans Plans of the product. Present with include=plans.
@@ -2127,7 +2127,7 @@ type AdminSetLimitRequest struct {
 	// ExpiresAt In the future; null for never.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
 
-	// Reason Reason for the cancellation.
+	// Reason Reason for the override.
 	Reason string `json:"reason"`
 
 	// Type Type of a limit: access without a limit, a quota, or no access.
@@ -2198,13 +2198,13 @@ type AdminSubscription struct {
 	// PriceCents Price per billing interval, in minor units of the currency. For per-seat plans, the price of one seat.
 	PriceCents int64 `json:"price_cents"`
 
-	// PurchaseOrder The customer's purchase order, which appears on invoices.
+	// PurchaseOrder The customer's purchase order, which appears on invoices. Null if not set.
 	PurchaseOrder nullable.Nullable[string] `json:"purchase_order"`
 
 	// Quantity Number of seats. 1 for plans that are not billed per seat.
 	Quantity int64 `json:"quantity"`
 
-	// Status Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.
+	// Status Status of a subscription at the payment provider. An active or trialing subscription grants features, and so does a past_due subscription in its grace period. A canceled or incomplete_expired subscription has ended.
 	Status SubscriptionStatus `json:"status"`
 	Tenant NamedTenant        `json:"tenant"`
 
@@ -2225,16 +2225,16 @@ type AdminSubscriptionPage struct {
 
 // AdminTenant defines model for AdminTenant.
 type AdminTenant struct {
-	// Address Postal address. Can have several lines.
+	// Address Postal address. Can have several lines. Null if not set.
 	Address nullable.Nullable[string] `json:"address"`
 
 	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email"`
 
-	// City City.
+	// City City. Null if not set.
 	City nullable.Nullable[string] `json:"city"`
 
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country"`
 
 	// CreatedAt Time of creation, in UTC.
@@ -2243,7 +2243,7 @@ type AdminTenant struct {
 	// DeletedAt Time of deletion, in UTC. Absent if the tenant is not deleted. A deleted tenant can be restored until its data is purged.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 
-	// ExternalID The ID that your backend has given the tenant.
+	// ExternalID ID of the tenant in your system. Null if not set.
 	ExternalID nullable.Nullable[string] `json:"external_id"`
 
 	// ID Unique identifier.
@@ -2252,7 +2252,7 @@ type AdminTenant struct {
 	// LastActivityAt Last request of a member or an API key of the tenant, exact to five minutes. Null before the first one.
 	LastActivityAt nullable.Nullable[time.Time] `json:"last_activity_at"`
 
-	// LegalName Legal name for invoices.
+	// LegalName Legal name for invoices. Null if not set.
 	LegalName nullable.Nullable[string] `json:"legal_name"`
 
 	// MemberCount Number of members.
@@ -2282,7 +2282,7 @@ type AdminTenant struct {
 	// PlanName Name of the plan. Null without a subscription.
 	PlanName nullable.Nullable[string] `json:"plan_name"`
 
-	// PostalCode Postal code.
+	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code"`
 
 	// Roles Roles that members can have.
@@ -2320,7 +2320,7 @@ type AdminTenantOwner struct {
 	// Email Email address.
 	Email string `json:"email"`
 
-	// ExternalID The ID that your backend has given the user.
+	// ExternalID ID of the user in your system. Null if not set.
 	ExternalID nullable.Nullable[string] `json:"external_id"`
 
 	// ID Unique identifier.
@@ -2409,7 +2409,7 @@ type AdminUpdateFeatureRequest struct {
 	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -2505,7 +2505,7 @@ type AdminUpdatePlanRequest struct {
 	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault *bool `json:"is_default,omitempty"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -2541,7 +2541,7 @@ type AdminUpdateProductRequest struct {
 	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -2574,22 +2574,22 @@ type AdminUpdateSubscriptionRequest struct {
 
 // AdminUpdateTenantRequest defines model for AdminUpdateTenantRequest.
 type AdminUpdateTenantRequest struct {
-	// Address Postal address. Can have several lines.
+	// Address Postal address. Can have several lines. Null if not set.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
 	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City City.
+	// City City. Null if not set.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
 	// ExternalID Unique; compared exactly.
 	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
 
-	// LegalName Legal name for invoices.
+	// LegalName Legal name for invoices. Null if not set.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
 	// Metadata Merged by key: null removes a key, null for the whole removes all. The result takes at most 16 KiB.
@@ -2599,10 +2599,10 @@ type AdminUpdateTenantRequest struct {
 	Name  *string      `json:"name,omitempty"`
 	Owner *OwnerFields `json:"owner,omitempty"`
 
-	// PostalCode Postal code.
+	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
-	// Settings Key-value pairs for your frontend, at most 16 KiB.
+	// Settings Key-value pairs for your frontend, at most 16 KiB. Null if not set.
 	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
 
 	// VatNumber VAT number. Null if not set.
@@ -2658,7 +2658,7 @@ type AdminUserTenant struct {
 	// Name Display name.
 	Name string `json:"name"`
 
-	// Role Role.
+	// Role Role in the tenant.
 	Role string `json:"role"`
 }
 
@@ -2842,13 +2842,13 @@ type AuthenticatorApp struct {
 
 // Author defines model for Author.
 type Author struct {
-	// ID The integer of a user, or the UUID of an API key.
+	// ID ID of the user (an integer) or of the API key (a UUID).
 	ID Author_ID `json:"id"`
 
 	// Name The name when the change was made.
 	Name string `json:"name"`
 
-	// Type Type.
+	// Type Whether a user or an API key made the change.
 	Type AuthorType `json:"type"`
 }
 
@@ -2858,12 +2858,12 @@ type AuthorID0 = int
 // AuthorID1 defines model for Author.ID.1.
 type AuthorID1 = string
 
-// Author_ID The integer of a user, or the UUID of an API key.
+// Author_ID ID of the user (an integer) or of the API key (a UUID).
 type Author_ID struct {
 	union json.RawMessage
 }
 
-// AuthorType Type.
+// AuthorType Whether a user or an API key made the change.
 type AuthorType string
 
 // AutoJoin Whether users join a tenant through a domain.
@@ -3006,7 +3006,7 @@ type CapBody struct {
 
 // ChangeAuthor defines model for ChangeAuthor.
 type ChangeAuthor struct {
-	// ID The integer of a user, or the UUID of an API key. Null for platform.
+	// ID ID of the user (an integer) or of the API key (a UUID). Null for platform.
 	ID ChangeAuthor_ID `json:"id"`
 
 	// Name The name when the change was made. Null for platform.
@@ -3022,7 +3022,7 @@ type ChangeAuthorID0 = int
 // ChangeAuthorID1 defines model for ChangeAuthor.ID.1.
 type ChangeAuthorID1 = string
 
-// ChangeAuthor_ID The integer of a user, or the UUID of an API key. Null for platform.
+// ChangeAuthor_ID ID of the user (an integer) or of the API key (a UUID). Null for platform.
 type ChangeAuthor_ID struct {
 	union json.RawMessage
 }
@@ -3192,22 +3192,22 @@ type CompleteLoginRequest struct {
 
 // CompleteOnboardingRequest defines model for CompleteOnboardingRequest.
 type CompleteOnboardingRequest struct {
-	// Address Postal address. Can have several lines.
+	// Address Postal address. Can have several lines. Null if not set.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
 	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City City.
+	// City City. Null if not set.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
-	// LegalName Legal name for invoices.
+	// LegalName Legal name for invoices. Null if not set.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
-	// PostalCode Postal code.
+	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
 	// VatNumber VAT number. Null if not set.
@@ -3234,10 +3234,10 @@ type CostEstimate struct {
 	// Lines Line items.
 	Lines []CostEstimateLine `json:"lines"`
 
-	// PeriodEnd End of the period. Null if no period applies.
+	// PeriodEnd End of the period, in UTC.
 	PeriodEnd time.Time `json:"period_end"`
 
-	// PeriodStart Start of the period. Null if no period applies.
+	// PeriodStart Start of the period, in UTC.
 	PeriodStart time.Time `json:"period_start"`
 
 	// TenantID ID of the tenant.
@@ -3479,7 +3479,7 @@ type CreditLine struct {
 type CreditNoteLineView struct {
 	Amount Money `json:"amount"`
 
-	// Description Description. Null if not set.
+	// Description Description of the line, in the tenant's language.
 	Description string `json:"description"`
 
 	// LineID The credited line of the invoice. Null for an amount without a line.
@@ -3534,7 +3534,7 @@ type CreditNoteView struct {
 	// Memo Text on the document. Null without one.
 	Memo nullable.Nullable[string] `json:"memo"`
 
-	// Number Invoice number.
+	// Number Number of the credit note.
 	Number string `json:"number"`
 
 	// PdfURL Path of the PDF. Null until it exists.
@@ -3913,22 +3913,22 @@ type FailedPayment struct {
 	// DeclineCode Decline code of the payment provider, such as insufficient_funds. Null if not given. New codes can be added. Tenants get generic_decline instead of codes that only the bank should explain.
 	DeclineCode nullable.Nullable[string] `json:"decline_code"`
 
-	// DeclineMessage Explanation of the decline code with a recommended action, in the caller's language.
+	// DeclineMessage Explanation of the decline code with a recommended action, in the caller's language. Null without a decline code.
 	DeclineMessage nullable.Nullable[string] `json:"decline_message"`
 
-	// Invoice ID of the invoice.
+	// Invoice ID of the invoice. Null if it no longer exists.
 	Invoice nullable.Nullable[string] `json:"invoice"`
 
 	// NextAttemptAt Time of the next attempt, in UTC. Null if no attempt is scheduled.
 	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
 
-	// Number Invoice number.
+	// Number Invoice number. Null if unknown.
 	Number nullable.Nullable[string] `json:"number"`
 }
 
 // FailedPaymentAnswer defines model for FailedPaymentAnswer.
 type FailedPaymentAnswer struct {
-	// Data The requested object or list of objects.
+	// Data Most recent failed payment of an open invoice. Null without a failed payment.
 	Data nullable.Nullable[FailedPayment] `json:"data"`
 
 	// Message Translation key of the result, such as `team.role_changed`.
@@ -3991,7 +3991,7 @@ type FindSSORequest struct {
 
 // Grant defines model for Grant.
 type Grant struct {
-	// Amount Line amount: `quantity` times `unit_price`.
+	// Amount Number of granted units, in the unit of the meter.
 	Amount json.Number `json:"amount"`
 
 	// By The user or API key that granted the units. Null for a purchase.
@@ -4003,7 +4003,7 @@ type Grant struct {
 	// ExpiresAt Null for never.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
 
-	// FeatureCode Code of the feature whose limit is exceeded.
+	// FeatureCode Code of the feature.
 	FeatureCode string `json:"feature_code"`
 
 	// ID Unique identifier.
@@ -4018,7 +4018,7 @@ type Grant struct {
 	// Priority Usage draws from the lowest number first, then from the grant that expires first.
 	Priority int `json:"priority"`
 
-	// Reason Reason for the cancellation.
+	// Reason Reason for the grant. Null if not given.
 	Reason nullable.Nullable[string] `json:"reason"`
 
 	// Remaining The units that are left; 0 once the grant has expired or was refunded.
@@ -4211,13 +4211,13 @@ type Invoice struct {
 	// PaidAt Time of payment, in UTC. Null if the invoice is not paid.
 	PaidAt nullable.Nullable[time.Time] `json:"paid_at"`
 
-	// PaidOn Day of a payment outside of the payment provider, as recorded by the platform.
+	// PaidOn Day of a payment outside of the payment provider, as recorded by the platform. Null without such a payment.
 	PaidOn nullable.Nullable[Date] `json:"paid_on"`
 
 	// PaymentAction Action that the customer has to take to pay or confirm the payment. Null if no action is required.
 	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
 
-	// PaymentReference Reference of a payment outside of the payment provider, as recorded by the platform.
+	// PaymentReference Reference of a payment outside of the payment provider, as recorded by the platform. Null if not set.
 	PaymentReference nullable.Nullable[string] `json:"payment_reference"`
 
 	// PdfURL Relative URL of the PDF. Null if the PDF is not available.
@@ -4229,7 +4229,7 @@ type Invoice struct {
 	// PspPaymentIntentID ID of the payment at the payment provider. Null if not available.
 	PspPaymentIntentID nullable.Nullable[string] `json:"psp_payment_intent_id"`
 
-	// PurchaseOrder The customer's purchase order.
+	// PurchaseOrder The customer's purchase order. Null if not set.
 	PurchaseOrder nullable.Nullable[string] `json:"purchase_order"`
 	Refunded      Money                     `json:"refunded"`
 
@@ -4251,19 +4251,19 @@ type Invoice struct {
 
 // InvoiceAddress defines model for InvoiceAddress.
 type InvoiceAddress struct {
-	// City City.
+	// City City. Null if not set.
 	City nullable.Nullable[string] `json:"city"`
 
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country"`
 
-	// Line1 First line of the address.
+	// Line1 First line of the address. Null if not set.
 	Line1 nullable.Nullable[string] `json:"line1"`
 
-	// Line2 Second line of the address.
+	// Line2 Second line of the address. Null if not set.
 	Line2 nullable.Nullable[string] `json:"line2"`
 
-	// PostalCode Postal code.
+	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code"`
 
 	// State State or region. Null if not set.
@@ -4298,10 +4298,10 @@ type InvoiceLine struct {
 	// MeterID ID of the meter. Null if the line is not for usage.
 	MeterID nullable.Nullable[string] `json:"meter_id"`
 
-	// PeriodEnd End of the period. Null if no period applies.
+	// PeriodEnd End of the period, in UTC. Null if no period applies.
 	PeriodEnd nullable.Nullable[time.Time] `json:"period_end"`
 
-	// PeriodStart Start of the period. Null if no period applies.
+	// PeriodStart Start of the period, in UTC. Null if no period applies.
 	PeriodStart nullable.Nullable[time.Time] `json:"period_start"`
 
 	// PlanID ID of the plan. Null if the line is not for a plan.
@@ -4448,7 +4448,7 @@ type LimitOverride struct {
 	// ExpiresAt Null if the override does not expire.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
 
-	// Reason Reason for the cancellation.
+	// Reason Reason for the override.
 	Reason string `json:"reason"`
 
 	// Type Type of a limit: access without a limit, a quota, or no access.
@@ -4695,10 +4695,10 @@ type MeterDetail struct {
 	// MeterName Name of the meter.
 	MeterName string `json:"meter_name"`
 
-	// PeriodEnd End of the period. Null if no period applies.
+	// PeriodEnd End of the period, in UTC. Null if usage is never reset.
 	PeriodEnd nullable.Nullable[time.Time] `json:"period_end"`
 
-	// PeriodStart Start of the period. Null if no period applies.
+	// PeriodStart Start of the period, in UTC. Null if usage is never reset.
 	PeriodStart nullable.Nullable[time.Time] `json:"period_start"`
 
 	// QuotaEnforcement What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).
@@ -4945,7 +4945,7 @@ type NamedEndpoint struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// URL URL.
+	// URL URL of the endpoint.
 	URL string `json:"url"`
 }
 
@@ -4990,7 +4990,7 @@ type NewAPIKey struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LastUsedAt Time of last use, in UTC, to the minute.
+	// LastUsedAt Time of last use, in UTC, to the minute. Null if never used.
 	LastUsedAt nullable.Nullable[time.Time] `json:"last_used_at"`
 
 	// Name Display name.
@@ -5055,7 +5055,7 @@ type NewWebhookEndpoint struct {
 	// Examples: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
 	Secret string `json:"secret"`
 
-	// URL URL.
+	// URL URL of the endpoint.
 	//
 	// Examples: https://example.com/hooks
 	URL string `json:"url"`
@@ -5147,22 +5147,22 @@ type OfferedPlanList struct {
 
 // OnboardingBilling defines model for OnboardingBilling.
 type OnboardingBilling struct {
-	// Address Postal address. Can have several lines.
+	// Address Postal address. Can have several lines. Null if not set.
 	Address nullable.Nullable[string] `json:"address"`
 
 	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email"`
 
-	// City City.
+	// City City. Null if not set.
 	City nullable.Nullable[string] `json:"city"`
 
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country"`
 
-	// LegalName Legal name for invoices.
+	// LegalName Legal name for invoices. Null if not set.
 	LegalName nullable.Nullable[string] `json:"legal_name"`
 
-	// PostalCode Postal code.
+	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code"`
 
 	// VatNumber VAT number. Null if not set.
@@ -5223,13 +5223,13 @@ type OwnerFields struct {
 	// Email Email address.
 	Email string `json:"email"`
 
-	// ExternalID Unique among users.
+	// ExternalID ID of the user in your system. Unique among users.
 	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
 
-	// Locale Of a new account and of the mail to it.
+	// Locale Language of a new account and its emails.
 	Locale nullable.Nullable[Locale] `json:"locale,omitempty"`
 
-	// Name Of a new account; default: the part of the email before the @.
+	// Name Name of a new account. Defaults to the part of the email address before the @.
 	Name *string `json:"name,omitempty"`
 }
 
@@ -5388,7 +5388,7 @@ type PaymentFacts struct {
 	// DeclineCode Decline code of a failed payment. Null if not given. Tenants get generic_decline instead of codes that only the bank should explain.
 	DeclineCode nullable.Nullable[string] `json:"decline_code"`
 
-	// DeclineMessage Explanation of the decline code with a recommended action, in the caller's language.
+	// DeclineMessage Explanation of the decline code with a recommended action, in the caller's language. Null without a decline code.
 	DeclineMessage nullable.Nullable[string] `json:"decline_message"`
 
 	// Invoice ID of the invoice. Null if it no longer exists.
@@ -5397,7 +5397,7 @@ type PaymentFacts struct {
 	// NextAttemptAt Time of the next attempt as scheduled when the payment failed, in UTC. Null if no attempt was scheduled.
 	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
 
-	// Number Invoice number.
+	// Number Invoice number. Null if unknown.
 	Number nullable.Nullable[string] `json:"number"`
 }
 
@@ -5424,7 +5424,7 @@ type PaymentMethod struct {
 
 // PaymentMethodAnswer defines model for PaymentMethodAnswer.
 type PaymentMethodAnswer struct {
-	// Data The requested object or list of objects.
+	// Data Payment method for the next invoice. Null if not set.
 	Data nullable.Nullable[PaymentMethod] `json:"data"`
 
 	// Message Translation key of the result, such as `team.role_changed`.
@@ -5506,7 +5506,7 @@ type Plan struct {
 	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
 	// Meters Usage prices of a usage-based plan, one per meter and currency.
@@ -5728,7 +5728,7 @@ type PreviewMethod string
 
 // PreviewOnboardingRequest defines model for PreviewOnboardingRequest.
 type PreviewOnboardingRequest struct {
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
 	// Currency ISO 4217 code of the currency.
@@ -5838,7 +5838,7 @@ type ProfileImpersonation struct {
 	// ImpersonatorID ID of the admin who is impersonating.
 	ImpersonatorID int64 `json:"impersonator_id"`
 
-	// ImpersonatorName Name of the admin who is impersonating.
+	// ImpersonatorName Name of the admin who is impersonating. Null if the account was deleted.
 	ImpersonatorName nullable.Nullable[string] `json:"impersonator_name"`
 
 	// IsImpersonating Whether the caller is impersonating another user.
@@ -5876,7 +5876,7 @@ type ProfileTenant struct {
 	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
 
-	// PlanName Name of the plan of the subscription, or of the default plan.
+	// PlanName Name of the plan of the subscription, or of the default plan. Null without either.
 	PlanName nullable.Nullable[string] `json:"plan_name"`
 
 	// SubscriptionStatus Status of the subscription. Null without a subscription.
@@ -5939,10 +5939,10 @@ type ProrationBreakdown struct {
 	Method  PreviewMethod `json:"method"`
 	Pending PreviewAmount `json:"pending"`
 
-	// PeriodEnd End of the period. Null if no period applies.
+	// PeriodEnd End of the period, in UTC.
 	PeriodEnd Date `json:"period_end"`
 
-	// PeriodStart Start of the period. Null if no period applies.
+	// PeriodStart Start of the period, in UTC.
 	PeriodStart Date `json:"period_start"`
 
 	// TotalDays Number of days in the billing period.
@@ -6183,7 +6183,7 @@ type RecentEvent struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
 	// Quantity Quantity, with up to six decimal places.
@@ -6546,7 +6546,7 @@ type SSOConnection struct {
 	// LastError Error of the last failed login. Null after a successful login.
 	LastError nullable.Nullable[string] `json:"last_error"`
 
-	// LastLoginAt Time of the last login through the connection, in UTC.
+	// LastLoginAt Time of the last login through the connection, in UTC. Null before the first one.
 	LastLoginAt nullable.Nullable[time.Time] `json:"last_login_at"`
 
 	// LastTest Result of the last test. Null if the connection was not tested.
@@ -6570,7 +6570,7 @@ type SSOConnection struct {
 
 // SSOConnectionAnswer defines model for SSOConnectionAnswer.
 type SSOConnectionAnswer struct {
-	// Data The requested object or list of objects.
+	// Data Connection of the tenant. Null if not set up.
 	Data nullable.Nullable[SSOConnection] `json:"data"`
 
 	// Message Translation key of the result, such as `team.role_changed`.
@@ -6746,7 +6746,7 @@ type SettingsAnswer struct {
 
 // SettleReservationRequest defines model for SettleReservationRequest.
 type SettleReservationRequest struct {
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Quantity The actual usage. It can exceed the reservation.
@@ -6773,16 +6773,16 @@ type StartImpersonationRequest struct {
 
 // StartOnboardingRequest defines model for StartOnboardingRequest.
 type StartOnboardingRequest struct {
-	// Address Postal address. Can have several lines.
+	// Address Postal address. Can have several lines. Null if not set.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
 	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City City.
+	// City City. Null if not set.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
 	// Currency ISO 4217 code of the currency.
@@ -6791,7 +6791,7 @@ type StartOnboardingRequest struct {
 	// Email Email address.
 	Email string `json:"email"`
 
-	// LegalName Legal name for invoices.
+	// LegalName Legal name for invoices. Null if not set.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
 	// Name Display name.
@@ -6806,7 +6806,7 @@ type StartOnboardingRequest struct {
 	// PlanSlug Slug of the plan to buy.
 	PlanSlug string `json:"plan_slug"`
 
-	// PostalCode Postal code.
+	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
 	// PromotionCode Promotion code, in any case. Null or empty for none.
@@ -7025,13 +7025,13 @@ type Subscription struct {
 	// PriceCents Price per billing interval, in minor units of the currency. For per-seat plans, the price of one seat.
 	PriceCents int64 `json:"price_cents"`
 
-	// PurchaseOrder The customer's purchase order, which appears on invoices.
+	// PurchaseOrder The customer's purchase order, which appears on invoices. Null if not set.
 	PurchaseOrder nullable.Nullable[string] `json:"purchase_order"`
 
 	// Quantity Number of seats. 1 for plans that are not billed per seat.
 	Quantity int64 `json:"quantity"`
 
-	// Status Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.
+	// Status Status of a subscription at the payment provider. An active or trialing subscription grants features, and so does a past_due subscription in its grace period. A canceled or incomplete_expired subscription has ended.
 	Status SubscriptionStatus `json:"status"`
 
 	// TrialEndsAt End of the trial, in UTC. Null without a trial.
@@ -7043,7 +7043,7 @@ type Subscription struct {
 
 // SubscriptionAnswer defines model for SubscriptionAnswer.
 type SubscriptionAnswer struct {
-	// Data The requested object or list of objects.
+	// Data Subscription that has not ended. Null without a subscription.
 	Data nullable.Nullable[Subscription] `json:"data"`
 
 	// Message Translation key of the result, such as `team.role_changed`.
@@ -7116,7 +7116,7 @@ type SubscriptionSeatsAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
-// SubscriptionStatus Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.
+// SubscriptionStatus Status of a subscription at the payment provider. An active or trialing subscription grants features, and so does a past_due subscription in its grace period. A canceled or incomplete_expired subscription has ended.
 type SubscriptionStatus string
 
 // TOTPEnrollment defines model for TOTPEnrollment.
@@ -7273,22 +7273,22 @@ type TeamStatsAnswer struct {
 
 // Tenant defines model for Tenant.
 type Tenant struct {
-	// Address Postal address. Can have several lines.
+	// Address Postal address. Can have several lines. Null if not set.
 	Address nullable.Nullable[string] `json:"address"`
 
 	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email"`
 
-	// City City.
+	// City City. Null if not set.
 	City nullable.Nullable[string] `json:"city"`
 
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country"`
 
 	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ExternalID The ID that the operator's backend has given the tenant. Only the admin API changes it.
+	// ExternalID ID of the tenant in the operator's system. Only the admin API changes it. Null if not set.
 	ExternalID nullable.Nullable[string] `json:"external_id"`
 
 	// HasActiveSubscription Whether the tenant has a subscription that grants features.
@@ -7300,7 +7300,7 @@ type Tenant struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LegalName Legal name for invoices.
+	// LegalName Legal name for invoices. Null if not set.
 	LegalName nullable.Nullable[string] `json:"legal_name"`
 
 	// Metadata Data of the operator's backend. Only the admin API changes it.
@@ -7315,7 +7315,7 @@ type Tenant struct {
 	// Owner Owner of the tenant. Null if not set.
 	Owner nullable.Nullable[Person] `json:"owner"`
 
-	// PostalCode Postal code.
+	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code"`
 
 	// PreferredCurrency Currency of the prices shown to the tenant, as an ISO 4217 code.
@@ -7327,7 +7327,7 @@ type Tenant struct {
 	// RequireMfaFrom First day, in UTC, on which members need a second factor. Null if none is required.
 	RequireMfaFrom nullable.Nullable[Date] `json:"require_mfa_from"`
 
-	// Settings Key-value pairs for your frontend, at most 16 KiB.
+	// Settings Key-value pairs for your frontend, at most 16 KiB. Null if not set.
 	Settings nullable.Nullable[map[string]interface{}] `json:"settings"`
 
 	// Slug URL-safe name: letters, digits, dashes and underscores.
@@ -7342,7 +7342,7 @@ type Tenant struct {
 	// UserPermissions Permissions of the caller in the tenant.
 	UserPermissions []TenantPermission `json:"user_permissions"`
 
-	// UserRole Role of the caller in the tenant.
+	// UserRole Role of the caller in the tenant. Null if the caller is not a member.
 	UserRole nullable.Nullable[string] `json:"user_role"`
 
 	// Users Members in the order in which they joined, at most 1,000. If there are more, the `X-Users-Total` header contains the total; list the team members to get all.
@@ -7411,7 +7411,7 @@ type TenantDomain struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LastCheckedAt Time of the last lookup of the record, in UTC.
+	// LastCheckedAt Time of the last lookup of the record, in UTC. Null before the first one.
 	LastCheckedAt nullable.Nullable[time.Time] `json:"last_checked_at"`
 
 	// Role Role of users who join through the domain.
@@ -7421,7 +7421,7 @@ type TenantDomain struct {
 	Status             DomainStatus       `json:"status"`
 	VerificationRecord VerificationRecord `json:"verification_record"`
 
-	// VerifiedAt Time at which the domain was verified, in UTC.
+	// VerifiedAt Time at which the domain was verified, in UTC. Null if it was not verified.
 	VerifiedAt nullable.Nullable[time.Time] `json:"verified_at"`
 }
 
@@ -7457,7 +7457,7 @@ type TenantLimit struct {
 	// Effective The override, otherwise the entitlement of the plan; null with neither.
 	Effective nullable.Nullable[LimitValue] `json:"effective"`
 
-	// FeatureCode Code of the feature whose limit is exceeded.
+	// FeatureCode Code of the limited feature.
 	FeatureCode string `json:"feature_code"`
 
 	// GrantsRemaining The remaining units of the grants that are valid now.
@@ -7654,61 +7654,61 @@ type TransferOwnershipRequest struct {
 
 // TranslatedName Text by language. Null or empty if a language does not have a text.
 type TranslatedName struct {
-	// En Text in this language.
+	// En Text in English.
 	En string `json:"en"`
 
-	// Es Text in this language.
+	// Es Text in this language. Null without a translation.
 	Es nullable.Nullable[string] `json:"es,omitempty"`
 
-	// Fr Text in this language.
+	// Fr Text in this language. Null without a translation.
 	Fr nullable.Nullable[string] `json:"fr,omitempty"`
 
-	// It Text in this language.
+	// It Text in this language. Null without a translation.
 	It nullable.Nullable[string] `json:"it,omitempty"`
 }
 
 // TranslatedNameChange Text by language. Null or empty if a language does not have a text.
 type TranslatedNameChange struct {
-	// En Text in this language.
+	// En Text in English.
 	En *string `json:"en,omitempty"`
 
-	// Es Text in this language.
+	// Es Text in this language. Null without a translation.
 	Es nullable.Nullable[string] `json:"es,omitempty"`
 
-	// Fr Text in this language.
+	// Fr Text in this language. Null without a translation.
 	Fr nullable.Nullable[string] `json:"fr,omitempty"`
 
-	// It Text in this language.
+	// It Text in this language. Null without a translation.
 	It nullable.Nullable[string] `json:"it,omitempty"`
 }
 
 // TranslatedText Text by language. Null or empty if a language does not have a text.
 type TranslatedText struct {
-	// En Text in this language.
+	// En Text in English.
 	En string `json:"en"`
 
-	// Es Text in this language.
+	// Es Text in this language. Null without a translation.
 	Es nullable.Nullable[string] `json:"es,omitempty"`
 
-	// Fr Text in this language.
+	// Fr Text in this language. Null without a translation.
 	Fr nullable.Nullable[string] `json:"fr,omitempty"`
 
-	// It Text in this language.
+	// It Text in this language. Null without a translation.
 	It nullable.Nullable[string] `json:"it,omitempty"`
 }
 
 // TranslatedTextChange Text by language. Null or empty if a language does not have a text.
 type TranslatedTextChange struct {
-	// En Text in this language.
+	// En Text in English.
 	En *string `json:"en,omitempty"`
 
-	// Es Text in this language.
+	// Es Text in this language. Null without a translation.
 	Es nullable.Nullable[string] `json:"es,omitempty"`
 
-	// Fr Text in this language.
+	// Fr Text in this language. Null without a translation.
 	Fr nullable.Nullable[string] `json:"fr,omitempty"`
 
-	// It Text in this language.
+	// It Text in this language. Null without a translation.
 	It nullable.Nullable[string] `json:"it,omitempty"`
 }
 
@@ -7717,7 +7717,7 @@ type Translation struct {
 	// Description Description. Null if not set.
 	Description nullable.Nullable[string] `json:"description"`
 
-	// Name Display name.
+	// Name Display name. Null if not translated.
 	Name nullable.Nullable[string] `json:"name"`
 }
 
@@ -7741,7 +7741,7 @@ type UpdatePlatformWebhookEndpointRequest struct {
 	// Events Event types to send, or `*` for all types.
 	Events *[]string `json:"events,omitempty"`
 
-	// URL URL.
+	// URL URL of the endpoint.
 	URL *string `json:"url,omitempty"`
 }
 
@@ -7767,25 +7767,25 @@ type UpdateRoleRequest struct {
 
 // UpdateTenantRequest defines model for UpdateTenantRequest.
 type UpdateTenantRequest struct {
-	// Address Postal address. Can have several lines.
+	// Address Postal address. Can have several lines. Null if not set.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
 	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City City.
+	// City City. Null if not set.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country Country, as an ISO 3166-1 alpha-2 code.
+	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
-	// LegalName Legal name for invoices.
+	// LegalName Legal name for invoices. Null if not set.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
 	// Name Display name.
 	Name *string `json:"name,omitempty"`
 
-	// PostalCode Postal code.
+	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
 	// RequireMfa Whether members need a second factor. To turn it on, the caller must have one.
@@ -7794,7 +7794,7 @@ type UpdateTenantRequest struct {
 	// RequireMfaFrom First day, in UTC, on which members need a second factor: from today to 90 days ahead. Default: today.
 	RequireMfaFrom nullable.Nullable[Date] `json:"require_mfa_from,omitempty"`
 
-	// Settings Key-value pairs for your frontend, at most 16 KiB.
+	// Settings Key-value pairs for your frontend, at most 16 KiB. Null if not set.
 	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
 
 	// Slug URL-safe name: letters, digits, dashes and underscores.
@@ -7815,7 +7815,7 @@ type UpdateWebhookEndpointRequest struct {
 	// Events Event types to send, or `*` for all types.
 	Events *[]string `json:"events,omitempty"`
 
-	// URL URL.
+	// URL URL of the endpoint.
 	URL *string `json:"url,omitempty"`
 }
 
@@ -7861,7 +7861,7 @@ type UsageEventInput struct {
 	// IdempotencyKey Key that identifies the event. Events with the same key are counted once.
 	IdempotencyKey nullable.Nullable[string] `json:"idempotency_key,omitempty"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Your own key-value pairs, returned unchanged. Null if not set.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// MeterCode Code of the meter.
@@ -7914,7 +7914,7 @@ type UsageQuotasAnswer struct {
 
 // UsageReservation defines model for UsageReservation.
 type UsageReservation struct {
-	// ExpiresAt Time at which it expires, in UTC. Null if it does not expire.
+	// ExpiresAt Time at which the reservation expires, in UTC.
 	ExpiresAt time.Time `json:"expires_at"`
 
 	// ID Unique identifier.
@@ -7963,10 +7963,10 @@ type UsageSummary struct {
 	// Meters Active meters, sorted by code.
 	Meters []MeterSummary `json:"meters"`
 
-	// PeriodEnd End of the period. Null if no period applies.
+	// PeriodEnd End of the period, in UTC.
 	PeriodEnd time.Time `json:"period_end"`
 
-	// PeriodStart Start of the period. Null if no period applies.
+	// PeriodStart Start of the period, in UTC.
 	PeriodStart time.Time `json:"period_start"`
 
 	// TenantID ID of the tenant.
@@ -7992,7 +7992,7 @@ type UserIdentity struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LastUsedAt Time of the last login with the identity, in UTC.
+	// LastUsedAt Time of the last login with the identity, in UTC. Null if unknown.
 	LastUsedAt nullable.Nullable[time.Time] `json:"last_used_at"`
 
 	// Provider Name of the identity provider.
@@ -8043,7 +8043,7 @@ type Violation struct {
 	// CurrentUsage Current usage of the feature.
 	CurrentUsage int64 `json:"current_usage"`
 
-	// FeatureCode Code of the feature whose limit is exceeded.
+	// FeatureCode Code of the feature whose limit would be exceeded.
 	FeatureCode string `json:"feature_code"`
 
 	// PlanLimit Limit of the plan for the feature.
@@ -8183,7 +8183,7 @@ type WebhookEndpoint struct {
 	// LastDeliveryAt Time of the last successful delivery, in UTC. Null before the first.
 	LastDeliveryAt nullable.Nullable[time.Time] `json:"last_delivery_at"`
 
-	// URL URL.
+	// URL URL of the endpoint.
 	//
 	// Examples: https://example.com/hooks
 	URL string `json:"url"`
@@ -8258,7 +8258,7 @@ type WebhookRequest struct {
 	// Headers Headers by name, in lower case.
 	Headers map[string]string `json:"headers"`
 
-	// URL URL.
+	// URL URL to which the request was sent.
 	URL string `json:"url"`
 }
 

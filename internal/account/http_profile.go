@@ -19,7 +19,7 @@ type profileTenant struct {
 	UserRole              string      `json:"user_role"`
 	HasActiveSubscription bool        `json:"has_active_subscription"`
 	SubscriptionStatus    *string     `json:"subscription_status" doc:"Status of the subscription. Null without a subscription."`
-	PlanName              *string     `json:"plan_name" doc:"Name of the plan of the subscription, or of the default plan."`
+	PlanName              *string     `json:"plan_name" doc:"Name of the plan of the subscription, or of the default plan. Null without either."`
 	HasBillingDetails     bool        `json:"has_billing_details"`
 	OnboardingCompletedAt *shape.Time `json:"onboarding_completed_at"`
 }

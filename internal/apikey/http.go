@@ -59,7 +59,7 @@ type APIKey struct {
 	Scopes     []string     `json:"scopes" example:"[\"usage.read\",\"usage.write\"]" doc:"Scopes of the key, sorted."`
 	CreatedBy  *APIKeyMaker `json:"created_by" doc:"User who created the key. Null if the key was created with the command line or the user was deleted."`
 	CreatedAt  shape.Time   `json:"created_at"`
-	LastUsedAt *shape.Time  `json:"last_used_at" doc:"Time of last use, in UTC, to the minute."`
+	LastUsedAt *shape.Time  `json:"last_used_at" doc:"Time of last use, in UTC, to the minute. Null if never used."`
 	ExpiresAt  *shape.Time  `json:"expires_at"`
 	RevokedAt  *shape.Time  `json:"revoked_at"`
 }

@@ -178,7 +178,8 @@ func TestCodesInTheReference(t *testing.T) {
 	}
 }
 
-// Every field of every body has a description with its unit, and every description is used.
+// Every field of every body has a description with its unit, and every description is used. It says
+// when the field is null, and only a field that can be null says so.
 func TestEveryFieldIsDescribed(t *testing.T) {
 	t.Parallel()
 	schemas := apptest.Start(t, sqldb.SQLite).Call("GET", "/openapi.json", "", nil).Want(200).At("components.schemas").(apptest.Object)
@@ -191,6 +192,12 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 				t.Errorf("%s.%s is not documented: add a doc tag, or a line in internal/app/handbook/fields.txt", name, key)
 			}
 			texts[key], texts[name+"."+key] = true, true
+			switch says := strings.Contains(strings.ToLower(text), "null"); {
+			case says && isNeverNull(p.(apptest.Object)):
+				t.Errorf("%s.%s is never null, but its description is %q", name, key, text)
+			case !says && isNullable(p.(apptest.Object)) && !isInput(name):
+				t.Errorf("%s.%s can be null, but its description is %q", name, key, text)
+			}
 		}
 	}
 	for field := range handbook.Read().Book().Fields {
@@ -198,6 +205,29 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 			t.Errorf("unknown field %s", field)
 		}
 	}
+}
+
+// isNullable reports whether a schema allows null.
+func isNullable(s apptest.Object) bool {
+	types, _ := s["type"].([]any)
+	variants, _ := s["anyOf"].([]any)
+	return slices.Contains(types, any("null")) ||
+		slices.ContainsFunc(variants, func(v any) bool { return v.(apptest.Object)["type"] == "null" })
+}
+
+// isNeverNull reports whether a schema is of a single type. The parts of an object or array, and the
+// schema that a reference names, can still allow null.
+func isNeverNull(s apptest.Object) bool {
+	switch s["type"] {
+	case "string", "integer", "number", "boolean":
+		return true
+	}
+	return false
+}
+
+// isInput reports whether a schema occurs in request bodies only.
+func isInput(schema string) bool {
+	return strings.HasSuffix(schema, "Request") || strings.HasSuffix(schema, "Input") || strings.HasSuffix(schema, "Fields")
 }
 
 // An enum that occurs twice has a name.

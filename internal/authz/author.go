@@ -10,7 +10,7 @@ import (
 // Author is the user or API key that made a change.
 type Author struct {
 	Type string   `json:"type" enum:"user,api_key"`
-	ID   AuthorID `json:"id" doc:"The integer of a user, or the UUID of an API key."`
+	ID   AuthorID `json:"id" doc:"ID of the user (an integer) or of the API key (a UUID)."`
 	Name string   `json:"name" doc:"The name when the change was made."`
 }
 

@@ -91,7 +91,7 @@ func (o Origin) Actor() string {
 // ChangeAuthor is the author of a change as the API shows it.
 type ChangeAuthor struct {
 	Type string     `json:"type" enum:"user,api_key,platform" doc:"platform stands for a platform admin or a platform key, which are not named to tenants."`
-	ID   OptionalID `json:"id" doc:"The integer of a user, or the UUID of an API key. Null for platform."`
+	ID   OptionalID `json:"id" doc:"ID of the user (an integer) or of the API key (a UUID). Null for platform."`
 	Name *string    `json:"name" doc:"The name when the change was made. Null for platform."`
 }
 

@@ -45,9 +45,9 @@ type InvoiceView struct {
 	IssueDate          string               `json:"issue_date" format:"date"`
 	DueDate            *string              `json:"due_date" format:"date"`
 	PaidAt             *shape.Time          `json:"paid_at"`
-	PaidOn             *string              `json:"paid_on" format:"date" doc:"Day of a payment outside of the payment provider, as recorded by the platform."`
-	PaymentReference   *string              `json:"payment_reference" doc:"Reference of a payment outside of the payment provider, as recorded by the platform."`
-	PurchaseOrder      *string              `json:"purchase_order" doc:"The customer's purchase order."`
+	PaidOn             *string              `json:"paid_on" format:"date" doc:"Day of a payment outside of the payment provider, as recorded by the platform. Null without such a payment."`
+	PaymentReference   *string              `json:"payment_reference" doc:"Reference of a payment outside of the payment provider, as recorded by the platform. Null if not set."`
+	PurchaseOrder      *string              `json:"purchase_order" doc:"The customer's purchase order. Null if not set."`
 	PDFURL             *string              `json:"pdf_url"`
 	PaymentAction      *money.PaymentAction `json:"payment_action"`
 	BillingInfo        BilledParty          `json:"billing_info"`

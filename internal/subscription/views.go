@@ -37,7 +37,7 @@ type SubscriptionView struct {
 	PendingChange      *PendingChangeView         `json:"pending_change"`
 	Collection         string                     `json:"collection" enum:"card,invoice" doc:"How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice)."`
 	DaysUntilDue       *int64                     `json:"days_until_due" doc:"Number of days to pay an invoice. Null for card."`
-	PurchaseOrder      *string                    `json:"purchase_order" doc:"The customer's purchase order, which appears on invoices."`
+	PurchaseOrder      *string                    `json:"purchase_order" doc:"The customer's purchase order, which appears on invoices. Null if not set."`
 	CustomPrice        bool                       `json:"custom_price" doc:"Whether the present price was agreed with the customer and differs from the list price."`
 	Discount           *SubscriptionDiscount      `json:"discount" doc:"Discount of the next invoices. Null without one. The price is the full price."`
 	FeaturesUntil      *shape.Time                `json:"features_until" doc:"End of the grace period of a subscription that is past_due: until then it keeps its features. Stays after it has passed. Null for other statuses, and without a grace period."`

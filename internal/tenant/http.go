@@ -23,7 +23,7 @@ type TenantView struct {
 	ID                    uuid.UUID    `json:"id"`
 	Name                  string       `json:"name"`
 	Slug                  string       `json:"slug"`
-	ExternalID            *string      `json:"external_id" doc:"The ID that the operator's backend has given the tenant. Only the admin API changes it."`
+	ExternalID            *string      `json:"external_id" doc:"ID of the tenant in the operator's system. Only the admin API changes it. Null if not set."`
 	Metadata              shape.Object `json:"metadata" doc:"Data of the operator's backend. Only the admin API changes it."`
 	Settings              shape.Object `json:"settings" nullable:"true"`
 	Owner                 *Person      `json:"owner"`

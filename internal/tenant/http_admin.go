@@ -23,7 +23,7 @@ type AdminTenantOwner struct {
 	ID         int64   `json:"id"`
 	Name       string  `json:"name"`
 	Email      string  `json:"email"`
-	ExternalID *string `json:"external_id" doc:"The ID that your backend has given the user."`
+	ExternalID *string `json:"external_id" doc:"ID of the user in your system. Null if not set."`
 }
 
 // AdminTenant is the tenant resource of the admin API.
@@ -31,7 +31,7 @@ type AdminTenant struct {
 	ID                    uuid.UUID         `json:"id"`
 	Name                  string            `json:"name"`
 	Slug                  string            `json:"slug"`
-	ExternalID            *string           `json:"external_id" doc:"The ID that your backend has given the tenant."`
+	ExternalID            *string           `json:"external_id" doc:"ID of the tenant in your system. Null if not set."`
 	Metadata              shape.Object      `json:"metadata" doc:"Data of your backend."`
 	LegalName             *string           `json:"legal_name"`
 	Address               *string           `json:"address"`
@@ -175,9 +175,9 @@ func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error
 // OwnerFields are the owner in a request.
 type OwnerFields struct {
 	Email      string  `json:"email" format:"email" maxLength:"255"`
-	Name       string  `json:"name,omitempty" format:"name" maxLength:"255" doc:"Of a new account; default: the part of the email before the @."`
-	Locale     *string `json:"locale,omitempty" nullable:"true" enum:"en,fr,es,it" doc:"Of a new account and of the mail to it."`
-	ExternalID *string `json:"external_id,omitempty" nullable:"true" maxLength:"255" doc:"Unique among users."`
+	Name       string  `json:"name,omitempty" format:"name" maxLength:"255" doc:"Name of a new account. Defaults to the part of the email address before the @."`
+	Locale     *string `json:"locale,omitempty" nullable:"true" enum:"en,fr,es,it" doc:"Language of a new account and its emails."`
+	ExternalID *string `json:"external_id,omitempty" nullable:"true" maxLength:"255" doc:"ID of the user in your system. Unique among users."`
 }
 
 // newOwner returns the owner, or nil for nil.

@@ -39,11 +39,11 @@ type ChangeFacts struct {
 // PaymentFacts describes the outcome of an invoice, a payment or a refund.
 type PaymentFacts struct {
 	Invoice        *uuid.UUID  `json:"invoice" doc:"ID of the invoice. Null if it no longer exists."`
-	Number         *string     `json:"number" doc:"Invoice number."`
+	Number         *string     `json:"number" doc:"Invoice number. Null if unknown."`
 	Currency       string      `json:"currency"`
 	Amount         int64       `json:"amount" doc:"Amount, in minor units of the currency."`
 	DeclineCode    *string     `json:"decline_code" doc:"Decline code of a failed payment. Null if not given. Tenants get generic_decline instead of codes that only the bank should explain."`
-	DeclineMessage *string     `json:"decline_message" doc:"Explanation of the decline code with a recommended action, in the caller's language."`
+	DeclineMessage *string     `json:"decline_message" doc:"Explanation of the decline code with a recommended action, in the caller's language. Null without a decline code."`
 	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"Time of the next attempt as scheduled when the payment failed, in UTC. Null if no attempt was scheduled."`
 }
 

@@ -75,7 +75,7 @@ type grantInput struct {
 	Body   struct {
 		FeatureCode string         `json:"feature_code" minLength:"1" maxLength:"255" doc:"The code of a meter that adds up or counts its events."`
 		Amount      shape.Quantity `json:"amount" exclusiveMinimum:"0" doc:"Number of units, above 0, with at most six decimals."`
-		StartsAt    *shape.Time    `json:"starts_at,omitempty" doc:"Default now."`
+		StartsAt    *shape.Time    `json:"starts_at,omitempty" doc:"Time from which the units can be used. Defaults to now."`
 		ExpiresAt   *shape.Time    `json:"expires_at,omitempty" nullable:"true" doc:"After starts_at and in the future; null for never."`
 		Priority    *int32         `json:"priority,omitempty" minimum:"0" maximum:"100" doc:"Default 50. The lowest number is used first."`
 		Reason      *string        `json:"reason,omitempty" nullable:"true" format:"multiline" maxLength:"500"`

@@ -94,7 +94,7 @@ type UserIdentity struct {
 	Provider   string      `json:"provider"`
 	Email      string      `json:"email" doc:"Email address at the identity provider."`
 	CreatedAt  shape.Time  `json:"created_at"`
-	LastUsedAt *shape.Time `json:"last_used_at" doc:"Time of the last login with the identity, in UTC."`
+	LastUsedAt *shape.Time `json:"last_used_at" doc:"Time of the last login with the identity, in UTC. Null if unknown."`
 }
 
 // Identities handles GET /user/identities.

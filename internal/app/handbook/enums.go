@@ -37,7 +37,7 @@ func enums() []shape.Enum {
 // billing are the enums of the catalog, subscriptions and invoices.
 var billing = []shape.Enum{
 	{
-		Name: "SubscriptionStatus", Text: "Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.",
+		Name: "SubscriptionStatus", Text: "Status of a subscription at the payment provider. An active or trialing subscription grants features, and so does a past_due subscription in its grace period. A canceled or incomplete_expired subscription has ended.",
 		Values: []string{"active", "trialing", "past_due", "unpaid", "paused", "incomplete", "incomplete_expired", "canceled"},
 		Fields: []string{"Subscription.status", "AdminSubscription.status", "OnboardingStatus.subscription_status", "AdminTenant.subscription_status"},
 	},

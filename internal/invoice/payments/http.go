@@ -34,14 +34,14 @@ type PaymentMethod struct {
 
 // FailedPayment is the last attempt to collect an open invoice, if it failed.
 type FailedPayment struct {
-	Invoice        *uuid.UUID  `json:"invoice" doc:"ID of the invoice."`
-	Number         *string     `json:"number" doc:"Invoice number."`
+	Invoice        *uuid.UUID  `json:"invoice" doc:"ID of the invoice. Null if it no longer exists."`
+	Number         *string     `json:"number" doc:"Invoice number. Null if unknown."`
 	Amount         int64       `json:"amount" doc:"Amount due on the invoice, in minor units of the currency."`
 	Currency       string      `json:"currency"`
 	At             shape.Time  `json:"at" doc:"Time of the failure, in UTC."`
 	Attempts       int32       `json:"attempts" doc:"Number of attempts to collect the invoice."`
 	DeclineCode    *string     `json:"decline_code" doc:"Decline code of the payment provider, such as insufficient_funds. Null if not given. New codes can be added. Tenants get generic_decline instead of codes that only the bank should explain."`
-	DeclineMessage *string     `json:"decline_message" doc:"Explanation of the decline code with a recommended action, in the caller's language."`
+	DeclineMessage *string     `json:"decline_message" doc:"Explanation of the decline code with a recommended action, in the caller's language. Null without a decline code."`
 	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"Time of the next attempt, in UTC. Null if no attempt is scheduled."`
 }
 

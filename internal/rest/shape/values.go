@@ -180,9 +180,9 @@ func (TextsChange) Schema(*Registry) *Schema { return textsSchema(false) }
 func textsSchema(isNew bool) *Schema {
 	s := &Schema{Type: TypeObject, IsClosed: true}
 	for _, locale := range slices.Sorted(slices.Values(i18n.Locales())) {
-		text := &Schema{Type: TypeString, Nullable: true, Description: "Text in this language."}
+		text := &Schema{Type: TypeString, Nullable: true, Description: "Text in this language. Null without a translation."}
 		if locale == i18n.Default {
-			text.Nullable, text.MinLength = false, 1
+			text.Nullable, text.MinLength, text.Description = false, 1, "Text in English."
 		}
 		s.Add(locale, isNew && locale == i18n.Default, text)
 	}

@@ -37,8 +37,8 @@ type TenantDomain struct {
 	VerificationRecord VerificationRecord `json:"verification_record" doc:"DNS record that proves control of the domain."`
 	AutoJoin           string             `json:"auto_join" enum:"off,on" doc:"Whether users with a verified email in the domain join the tenant."`
 	Role               string             `json:"role" doc:"Role of users who join through the domain."`
-	VerifiedAt         *shape.Time        `json:"verified_at" doc:"Time at which the domain was verified, in UTC."`
-	LastCheckedAt      *shape.Time        `json:"last_checked_at" doc:"Time of the last lookup of the record, in UTC."`
+	VerifiedAt         *shape.Time        `json:"verified_at" doc:"Time at which the domain was verified, in UTC. Null if it was not verified."`
+	LastCheckedAt      *shape.Time        `json:"last_checked_at" doc:"Time of the last lookup of the record, in UTC. Null before the first one."`
 	FailedChecks       int64              `json:"failed_checks" doc:"Number of failed daily checks in a row. After three, the domain is lost."`
 }
 

@@ -43,7 +43,7 @@ type SSOConnection struct {
 	CountsAsMFA      bool        `json:"counts_as_mfa" doc:"Whether the login counts as a second factor."`
 	SessionHours     int64       `json:"session_hours" doc:"Number of hours after which a login ends, used or not."`
 	RedirectURI      string      `json:"redirect_uri" doc:"Redirect URI to register at the issuer."`
-	LastLoginAt      *shape.Time `json:"last_login_at" doc:"Time of the last login through the connection, in UTC."`
+	LastLoginAt      *shape.Time `json:"last_login_at" doc:"Time of the last login through the connection, in UTC. Null before the first one."`
 	LastError        *string     `json:"last_error" doc:"Error of the last failed login. Null after a successful login."`
 	LastTest         *TestResult `json:"last_test" doc:"Result of the last test. Null if the connection was not tested."`
 	Domains          []string    `json:"domains" doc:"Verified domains of the tenant."`
