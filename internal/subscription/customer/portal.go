@@ -15,7 +15,7 @@ import (
 )
 
 // Portal opens the provider's billing portal for a tenant and returns its URL
-// (rules: subscription#billing-portal). The portal links back to returnURL, which must be on the
+// (rules: subscription#customer). The portal links back to returnURL, which must be on the
 // frontend's host. If it is "", the portal links back to the frontend's billing settings. A flow
 // limits the session to one task; "" opens the whole portal. A tenant
 // that never opened a checkout has no customer at the provider and is rejected (422).
