@@ -127,6 +127,11 @@ console: ## Build the web console into web/dist, which is committed (needs npm)
 console-check: console ## Build the console and fail if web/dist is out of date
 	@test -z "$$(git status --porcelain web)" || { git status --short web; echo "web/dist is not what the source gives: run make console and commit it"; exit 1; }
 
+.PHONY: screenshots
+screenshots: ## Take the screenshots of the README again (needs npm and chromium)
+	go build -o bin/tenantry ./cmd/tenantry
+	cd web && TENANTRY_BIN=$(CURDIR)/bin/tenantry ./node tools/screenshots.mjs
+
 .PHONY: console-stories
 console-stories: ## Run the end-to-end tests of the console in Chromium against the sandbox (needs npm and chromium)
 	go build -o bin/tenantry ./cmd/tenantry

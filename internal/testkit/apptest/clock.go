@@ -38,6 +38,15 @@ func (s *Server) AwaitNotifications() {
 	})
 }
 
+// AwaitEndOfRun waits until a periodic job is not running. A run schedules the next one when it
+// ends, so a clock that is advanced during a run delays the next one.
+func (s *Server) AwaitEndOfRun(job string) {
+	s.T.Helper()
+	Eventually(s.T, "the end of a run of "+job, func() bool {
+		return s.CountRows(`SELECT count(*) FROM jobs WHERE kind = $1 AND lease_id IS NOT NULL`, "every:"+job) == 0
+	})
+}
+
 // Advance advances the clock. It waits until the provider has done all due work and the service has
 // handled its notifications.
 func (s *Server) Advance(d time.Duration) {
