@@ -11,14 +11,14 @@ const customers = [
   [['Harbour', 'team', 3]],
   [],
   [['Olivar', 'starter'], ['Lumen', 'team', 5]],
-  [['Fabrik', 'starter', 1, '4000000000000341']],
+  [['Brio', 'starter']],
   [],
   [['Atelier', 'team', 4], ['Kestrel', 'starter']],
-  [['Marea', 'team', 2]],
-  [['Brio', 'starter'], ['Tandem', 'team', 6]],
+  [['Marea', 'team', 2], ['Fabrik', 'starter', 1, '4000000000000341']],
+  [['Tandem', 'team', 6]],
 ]
 
-const [service, browser] = await Promise.all([startService(), startBrowser()])
+const [service, browser] = await Promise.all([startService({ TENANTRY_SUPPORT_EMAIL: 'help@tenantry.test' }), startBrowser()])
 const { base } = service
 const tokenOf = async ({ email, password }) => (await call(base, 'POST', '/api/v1/auth/login', { email, password })).accessToken
 
@@ -30,11 +30,16 @@ async function record(calls) {
   await call(base, 'POST', `/api/v1/tenant/${await tenantOf(token)}/usage`, { meter_code: 'api-calls', quantity: calls }, token)
 }
 
-async function shoot(account, name) {
+/** Takes a screenshot of an account's home page, when the part of the page that is loaded last is shown. */
+async function shoot(account, last, name) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, deviceScaleFactor: 1, locale: 'en-GB', colorScheme: 'light', baseURL: base })
   const page = await context.newPage()
   await signIn(page, account)
   await page.waitForLoadState('networkidle')
+  await page.reload() // the first load of a page shows a font of the system
+  await page.locator(last).waitFor()
+  await page.waitForLoadState('networkidle')
+  await page.evaluate(() => document.fonts.ready)
   await page.mouse.move(1279, 899)
   await page.screenshot({ path: path.join(images, name), animations: 'disabled' })
   await context.close()
@@ -63,8 +68,9 @@ try {
   owner.token = await tokenOf(acme)
   await joins(base, owner, 'Acme Developer', 'developer@acme.test')
   await call(base, 'POST', `/api/v1/tenant/${owner.tenant}/team/invitations`, { email: 'finance@acme.test', role: 'member' }, await tokenOf(acme))
-  await shoot(acme, 'console.png')
-  await shoot(admin, 'platform.png')
+  await call(base, 'POST', '/api/v1/admin/api-keys', { name: 'Product', scopes: ['tenants.read'] }, await tokenOf(admin))
+  await shoot(acme, 'svg.chart', 'console.png')
+  await shoot(admin, '.six', 'platform.png')
 } finally {
   await browser.close()
   await service.stop()
