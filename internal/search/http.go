@@ -25,10 +25,10 @@ type SearchHit struct {
 type AdminSearchResults struct {
 	Tenants  []SearchHit  `json:"tenants" doc:"Matching tenants, best match first."`
 	Users    []SearchHit  `json:"users" doc:"Matching users, best match first."`
-	Plans    *[]SearchHit `json:"plans,omitzero" doc:"Absent without plans.view."`
-	Meters   *[]SearchHit `json:"meters,omitzero" doc:"Absent without meters.manage."`
+	Plans    *[]SearchHit `json:"plans,omitzero" doc:"Plans. Absent without plans.view."`
+	Meters   *[]SearchHit `json:"meters,omitzero" doc:"Meters. Absent without meters.manage."`
 	Invoices []SearchHit  `json:"invoices" doc:"Matching invoices, best match first."`
-	APIKeys  *[]SearchHit `json:"api_keys,omitzero" doc:"Absent without api_keys.manage."`
+	APIKeys  *[]SearchHit `json:"api_keys,omitzero" doc:"API keys. Absent without api_keys.manage."`
 }
 
 // SearchResults are the matches of a search in a tenant.
@@ -37,7 +37,7 @@ type SearchResults struct {
 	Invoices []SearchHit  `json:"invoices" doc:"Matching invoices, best match first."`
 	Plans    []SearchHit  `json:"plans" doc:"Matching plans, best match first."`
 	Meters   []SearchHit  `json:"meters" doc:"Matching meters, best match first."`
-	APIKeys  *[]SearchHit `json:"api_keys,omitzero" doc:"Absent without api_keys.manage."`
+	APIKeys  *[]SearchHit `json:"api_keys,omitzero" doc:"API keys. Absent without api_keys.manage."`
 }
 
 // HTTP has the handlers.

@@ -221,7 +221,7 @@ type PurchasePreview struct {
 	Total          PreviewAmount  `json:"total" doc:"Price of the first paid period, after the discount."`
 	BalanceApplied PreviewAmount  `json:"balance_applied" doc:"Part of the total that is paid now with the customer's credit."`
 	DueNow         PreviewAmount  `json:"due_now" doc:"Amount charged now: 0 in a trial, otherwise total minus balance_applied."`
-	TrialEndsAt    *shape.Time    `json:"trial_ends_at" doc:"Null without a trial."`
+	TrialEndsAt    *shape.Time    `json:"trial_ends_at" doc:"End of the trial, in UTC. Null without a trial."`
 	NextBillingAt  *shape.Time    `json:"next_billing_at" doc:"Time of the next regular bill, in UTC. Null for the default plan, which is never billed."`
 	NextAmount     PreviewAmount  `json:"next_amount" doc:"Amount of the next regular bill: quantity × price, less the discount that applies then, without usage."`
 	ReverseCharge  bool           `json:"reverse_charge" doc:"Whether the customer owes the tax (reverse charge)."`

@@ -33,7 +33,7 @@ type TeamInvitation struct {
 	IsExpired bool               `json:"is_expired" doc:"Whether the expiry time has passed."`
 	IsValid   bool               `json:"is_valid" doc:"Whether the invitation is pending and has not expired."`
 	Tenant    invitationTenant   `json:"tenant"`
-	Inviter   *invitationInviter `json:"inviter" doc:"Null for an invitation by an API key of the platform."`
+	Inviter   *invitationInviter `json:"inviter" doc:"Member who sent the invitation. Null for an invitation by an API key of the platform."`
 	CreatedAt shape.Time         `json:"created_at"`
 	UpdatedAt shape.Time         `json:"updated_at"`
 }

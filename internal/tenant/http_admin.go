@@ -192,9 +192,9 @@ type adminUpdateInput struct {
 	Tenant string `path:"tenant" format:"uuid"`
 	Body   struct {
 		TenantFields
-		ExternalID shape.Opt[string]       `json:"external_id,omitzero" nullable:"true" maxLength:"255" doc:"Unique; compared exactly."`
+		ExternalID shape.Opt[string]       `json:"external_id,omitzero" nullable:"true" maxLength:"255" doc:"ID of the tenant in your system. Unique and case-sensitive."`
 		Metadata   shape.Opt[shape.Object] `json:"metadata,omitzero" nullable:"true" maxBytes:"65536" doc:"Merged by key: null removes a key, null for the whole removes all. The result takes at most 16 KiB."`
-		Owner      *OwnerFields            `json:"owner,omitempty" doc:"Only for a tenant without an owner."`
+		Owner      *OwnerFields            `json:"owner,omitempty" doc:"Owner to add. Only for a tenant without an owner."`
 	}
 }
 

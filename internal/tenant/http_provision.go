@@ -15,8 +15,8 @@ import (
 // ProvisionFields are the fields of a tenant that the platform creates, without its plan.
 type ProvisionFields struct {
 	Name       string       `json:"name" format:"name" maxLength:"255"`
-	Slug       string       `json:"slug,omitempty" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"Default: derived from the name."`
-	ExternalID *string      `json:"external_id,omitempty" nullable:"true" maxLength:"255" doc:"The ID of your backend: unique, compared exactly."`
+	Slug       string       `json:"slug,omitempty" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"URL-safe name. Derived from the name by default."`
+	ExternalID *string      `json:"external_id,omitempty" nullable:"true" maxLength:"255" doc:"ID of the tenant in your system. Unique and case-sensitive."`
 	Metadata   shape.Object `json:"metadata,omitempty" maxBytes:"65536" doc:"Data of your backend, at most 16 KiB."`
 	Owner      *OwnerFields `json:"owner,omitempty" nullable:"true" doc:"An account without a tenant, or a new one, which gets a mail with a link to set its password."`
 	Currency   string       `json:"currency,omitempty" minLength:"3" maxLength:"3" doc:"The preferred currency. Required with plan_slug."`

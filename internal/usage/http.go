@@ -103,13 +103,13 @@ type MeterQuota struct {
 	UnitPriceCents   *shape.UnitPrice    `json:"unit_price_cents" doc:"The price of a unit, in minor units of the currency with up to 12 decimal places; null unless the plan bills the meter."`
 	Currency         *string             `json:"currency" doc:"The currency of the price; null unless the plan bills the meter."`
 	Rejected         int64               `json:"rejected" doc:"The events that the limit or the cap rejected in the window."`
-	Alerts           []quotaAlert        `json:"alerts" doc:"Empty without a limit."`
+	Alerts           []quotaAlert        `json:"alerts" doc:"Alerts of the limit. Empty without a limit."`
 }
 
 // quotaAlert is an alert of a limit in a window.
 type quotaAlert struct {
 	Percent int         `json:"percent" doc:"The percentage of the limit: 80 or 100."`
-	SentAt  *shape.Time `json:"sent_at" doc:"Null if it was not sent for this limit in this window."`
+	SentAt  *shape.Time `json:"sent_at" doc:"Time at which the alert was sent, in UTC. Null if it was not sent for this limit in this window."`
 }
 
 // usageQuotas lists the quota status of every active meter.

@@ -20,7 +20,7 @@ type GrantView struct {
 	Amount      shape.Total         `json:"amount"`
 	Remaining   shape.Total         `json:"remaining" doc:"The units that are left; 0 once the grant has expired or was refunded."`
 	StartsAt    shape.Time          `json:"starts_at" doc:"When usage can draw from the grant."`
-	ExpiresAt   *shape.Time         `json:"expires_at" doc:"Null for never."`
+	ExpiresAt   *shape.Time         `json:"expires_at" doc:"Time at which the units expire, in UTC. Null for never."`
 	Priority    int32               `json:"priority" doc:"Usage draws from the lowest number first, then from the grant that expires first."`
 	Source      string              `json:"source" enum:"admin,purchase" doc:"Whether an admin granted the units or the organization bought them."`
 	Reason      *string             `json:"reason"`
@@ -76,8 +76,8 @@ type grantInput struct {
 		FeatureCode string         `json:"feature_code" minLength:"1" maxLength:"255" doc:"The code of a meter that adds up or counts its events."`
 		Amount      shape.Quantity `json:"amount" exclusiveMinimum:"0" doc:"Number of units, above 0, with at most six decimals."`
 		StartsAt    *shape.Time    `json:"starts_at,omitempty" doc:"Time from which the units can be used. Defaults to now."`
-		ExpiresAt   *shape.Time    `json:"expires_at,omitempty" nullable:"true" doc:"After starts_at and in the future; null for never."`
-		Priority    *int32         `json:"priority,omitempty" minimum:"0" maximum:"100" doc:"Default 50. The lowest number is used first."`
+		ExpiresAt   *shape.Time    `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the units expire. Must be in the future and after starts_at. Null for never."`
+		Priority    *int32         `json:"priority,omitempty" minimum:"0" maximum:"100" doc:"Order of use: the grant with the lowest number is used first. Default: 50."`
 		Reason      *string        `json:"reason,omitempty" nullable:"true" format:"multiline" maxLength:"500"`
 	}
 }

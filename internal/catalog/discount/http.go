@@ -37,8 +37,8 @@ type AdminDiscount struct {
 	Months            *int32                   `json:"months" doc:"Number of months from the redemption. Null unless the duration is repeating."`
 	PlanIDs           []uuid.UUID              `json:"plan_ids" doc:"Plans that the code is for. Empty for all plans."`
 	FirstPurchaseOnly bool                     `json:"first_purchase_only" doc:"Whether only tenants without a paid invoice above 0 can use the code."`
-	MaxRedemptions    *int64                   `json:"max_redemptions" doc:"Null for no maximum."`
-	MaxPerTenant      *int64                   `json:"max_per_tenant" doc:"Null for no maximum."`
+	MaxRedemptions    *int64                   `json:"max_redemptions" doc:"Maximum number of redemptions. Null for no maximum."`
+	MaxPerTenant      *int64                   `json:"max_per_tenant" doc:"Maximum number of redemptions per tenant. Null for no maximum."`
 	StartsAt          *shape.Time              `json:"starts_at" doc:"Time from which the code can be used, in UTC. Null for no limit."`
 	EndsAt            *shape.Time              `json:"ends_at" doc:"Time until which the code can be used, in UTC. Null for no limit."`
 	IsActive          bool                     `json:"is_active" doc:"Whether the code can be used."`
@@ -55,7 +55,7 @@ type DiscountTexts struct {
 // DiscountAmount is the amount off in one currency.
 type DiscountAmount struct {
 	Currency    string `json:"currency"`
-	AmountCents int64  `json:"amount_cents" doc:"In minor units of the currency."`
+	AmountCents int64  `json:"amount_cents" doc:"Amount off in minor units of the currency."`
 }
 
 // unitsOfHundredth is the number of millionths in a hundredth.
@@ -146,23 +146,23 @@ func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 
 type amountFields struct {
 	Currency    string `json:"currency" format:"currency" doc:"ISO 4217 code of an existing currency. Unique in the list."`
-	AmountCents int64  `json:"amount_cents" minimum:"1" maximum:"999999999999" doc:"In minor units of the currency."`
+	AmountCents int64  `json:"amount_cents" minimum:"1" maximum:"999999999999" doc:"Amount off in minor units of the currency."`
 }
 
 type createInput struct {
 	Body struct {
-		Code              string           `json:"code" maxLength:"50" pattern:"^[A-Za-z0-9-]+$" doc:"Unique regardless of case, also among inactive codes."`
+		Code              string           `json:"code" maxLength:"50" pattern:"^[A-Za-z0-9-]+$" doc:"Code that customers enter. Unique regardless of case, also among inactive codes."`
 		Name              shape.Texts      `json:"name" format:"name" maxLength:"255"`
 		PercentOff        *shape.Quantity  `json:"percent_off,omitempty" nullable:"true" minimum:"0.01" maximum:"100" doc:"Percentage off, with at most two decimals. Exactly one of percent_off and amounts is required."`
 		Amounts           *[]amountFields  `json:"amounts,omitempty" nullable:"true" maxItems:"200" doc:"Amount off by currency."`
 		Duration          string           `json:"duration" enum:"once,repeating,forever" doc:"once applies to the first invoice above 0, repeating to the invoices of some months."`
-		Months            *int32           `json:"months,omitempty" nullable:"true" minimum:"1" maximum:"120" doc:"Required for repeating, otherwise not allowed."`
+		Months            *int32           `json:"months,omitempty" nullable:"true" minimum:"1" maximum:"120" doc:"Number of months from the redemption. Required for repeating, otherwise not allowed."`
 		PlanIDs           *[]string        `json:"plan_ids,omitempty" nullable:"true" maxItems:"200" doc:"Plans that the code is for. Empty for all plans."`
 		FirstPurchaseOnly *bool            `json:"first_purchase_only,omitempty" default:"false" doc:"Whether only tenants without a paid invoice above 0 can use the code."`
-		MaxRedemptions    *int64           `json:"max_redemptions,omitempty" nullable:"true" minimum:"1" doc:"Null for no maximum."`
-		MaxPerTenant      shape.Opt[int64] `json:"max_per_tenant,omitzero" nullable:"true" minimum:"1" doc:"Default: 1. Null for no maximum."`
+		MaxRedemptions    *int64           `json:"max_redemptions,omitempty" nullable:"true" minimum:"1" doc:"Maximum number of redemptions. Null for no maximum."`
+		MaxPerTenant      shape.Opt[int64] `json:"max_per_tenant,omitzero" nullable:"true" minimum:"1" doc:"Maximum number of redemptions per tenant. Default: 1. Null for no maximum."`
 		StartsAt          *shape.Time      `json:"starts_at,omitempty" nullable:"true" doc:"Time from which the code can be used. Null for no limit."`
-		EndsAt            *shape.Time      `json:"ends_at,omitempty" nullable:"true" doc:"In the future and after starts_at."`
+		EndsAt            *shape.Time      `json:"ends_at,omitempty" nullable:"true" doc:"Time until which the code can be used. Must be in the future and after starts_at."`
 		IsActive          *bool            `json:"is_active,omitempty" default:"true" doc:"Whether the code can be used."`
 	}
 }

@@ -81,8 +81,8 @@ type RevenueMovement struct {
 
 // MovementTenant is the tenant of a movement.
 type MovementTenant struct {
-	ID   *uuid.UUID `json:"id" format:"uuid" doc:"Null once the tenant is purged."`
-	Name *string    `json:"name" doc:"Null once the tenant is purged."`
+	ID   *uuid.UUID `json:"id" format:"uuid" doc:"ID of the tenant. Null once the tenant is purged."`
+	Name *string    `json:"name" doc:"Name of the tenant. Null once the tenant is purged."`
 }
 
 // Movements handles GET /admin/analytics/movements.

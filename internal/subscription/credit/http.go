@@ -21,7 +21,7 @@ func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 // AdminCreditEntry is a change of the credit as admins see it.
 type AdminCreditEntry struct {
 	ID        uuid.UUID    `json:"id"`
-	Amount    money.Money  `json:"amount" doc:"Amount. Negative if credit was taken back."`
+	Amount    money.Money  `json:"amount" doc:"Amount. Negative for a deduction."`
 	Reason    string       `json:"reason"`
 	By        authz.Author `json:"by" doc:"The user or API key that changed the credit."`
 	CreatedAt shape.Time   `json:"created_at"`
@@ -30,13 +30,13 @@ type AdminCreditEntry struct {
 // AdminCredit is the credit of a tenant as admins see it.
 type AdminCredit struct {
 	Balance money.Money        `json:"balance" doc:"Remaining credit. Negative if the tenant owes an amount that was too small to charge."`
-	Entries []AdminCreditEntry `json:"entries" doc:"Amounts that were given or taken back, newest first. Invoices also change the balance; see their balance_applied."`
+	Entries []AdminCreditEntry `json:"entries" doc:"Added and deducted amounts, newest first. Invoices also change the balance; see their balance_applied."`
 }
 
 // CreditEntry is a change of the credit as the tenant sees it.
 type CreditEntry struct {
 	ID        uuid.UUID   `json:"id"`
-	Amount    money.Money `json:"amount" doc:"Amount. Negative if credit was taken back."`
+	Amount    money.Money `json:"amount" doc:"Amount. Negative for a deduction."`
 	CreatedAt shape.Time  `json:"created_at"`
 }
 
@@ -87,9 +87,9 @@ func (h *HTTP) AdminShow(ctx context.Context, in *adminInput) (*rest.Data[AdminC
 type adjustInput struct {
 	adminInput
 	Body struct {
-		AmountCents int64  `json:"amount_cents" minimum:"-999999999999999" maximum:"999999999999999" doc:"Amount in minor units of the currency, not 0. A negative amount takes credit back, at most the balance."`
+		AmountCents int64  `json:"amount_cents" minimum:"-999999999999999" maximum:"999999999999999" doc:"Amount in minor units of the currency, not 0. A negative amount is deducted, at most the balance."`
 		Currency    string `json:"currency" minLength:"3" maxLength:"3"`
-		Reason      string `json:"reason" format:"multiline" minLength:"1" maxLength:"500" doc:"Only admins see it."`
+		Reason      string `json:"reason" format:"multiline" minLength:"1" maxLength:"500" doc:"Reason for the adjustment. Only admins see it."`
 	}
 }
 

@@ -26,7 +26,7 @@ type limitValue struct {
 // limitOverride is the override in a row of limits.
 type limitOverride struct {
 	limitValue
-	ExpiresAt *shape.Time  `json:"expires_at" doc:"Null if the override does not expire."`
+	ExpiresAt *shape.Time  `json:"expires_at" doc:"Time at which the override expires, in UTC. Null if it does not expire."`
 	Reason    string       `json:"reason"`
 	By        authz.Author `json:"by" doc:"The user or API key that set the override."`
 	CreatedAt shape.Time   `json:"created_at"`
@@ -36,7 +36,7 @@ type limitOverride struct {
 type TenantLimit struct {
 	FeatureCode     string         `json:"feature_code"`
 	Plan            *limitValue    `json:"plan" doc:"The entitlement of the plan; null without one."`
-	Override        *limitOverride `json:"override" doc:"Null without an override."`
+	Override        *limitOverride `json:"override" doc:"Override of the limit. Null without an override."`
 	GrantsRemaining shape.Total    `json:"grants_remaining" doc:"The remaining units of the grants that are valid now."`
 	Effective       *limitValue    `json:"effective" doc:"The override, otherwise the entitlement of the plan; null with neither."`
 }
@@ -112,7 +112,7 @@ type overrideInput struct {
 	Body    struct {
 		Type      string           `json:"type" enum:"boolean,quota,none" doc:"none takes the feature away."`
 		Value     shape.Opt[int64] `json:"value,omitzero" nullable:"true" minimum:"0" doc:"The limit in whole units; null is unlimited. Required for a quota, otherwise null or absent."`
-		ExpiresAt *shape.Time      `json:"expires_at,omitempty" nullable:"true" doc:"In the future; null for never."`
+		ExpiresAt *shape.Time      `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the override expires. Must be in the future. Null for never."`
 		Reason    string           `json:"reason" format:"multiline" minLength:"1" maxLength:"500"`
 	}
 }
