@@ -43,7 +43,7 @@ type CreditEntry struct {
 // CustomerCredit is the credit of a tenant, which is applied to its next invoices.
 type CustomerCredit struct {
 	Balance money.Money   `json:"balance" doc:"Remaining credit. Negative if the tenant owes an amount that was too small to charge."`
-	Entries []CreditEntry `json:"entries" doc:"Amounts that the platform gave or took back, newest first. Invoices also change the balance; see their balance_applied."`
+	Entries []CreditEntry `json:"entries" doc:"Amounts that the platform added or deducted, newest first. Invoices also change the balance; see their balance_applied."`
 }
 
 type tenantInput struct {
