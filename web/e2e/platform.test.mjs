@@ -105,7 +105,7 @@ test('the home page has the figures of a purchase, and each leads to what it cou
   const phone = await visit(t, browser, service.base, { width: 390, theme: 'dark', locale: 'fr-FR' })
   await signIn(phone, admin)
   await phone.goto('/platform')
-  await phone.getByRole('heading', { name: 'Évolution en 30 jours' }).waitFor()
+  await phone.getByRole('heading', { name: 'Évolution sur 30 jours' }).waitFor()
   await check(phone, 'the home page on a phone in French')
 })
 

@@ -18,7 +18,7 @@ export const shared = {
   waitMoment: ['Wait a moment and try again.', 'Patientez un instant, puis réessayez.', 'Espere un momento e inténtelo de nuevo.', 'Attendere un momento e riprovare.'],
   down: ['We cannot do this right now', 'Opération impossible pour le moment', 'No es posible hacerlo en este momento', 'Operazione al momento non disponibile'],
   downText: ['Nothing was lost. Try again in a moment.', 'Rien n’est perdu. Réessayez dans un instant.', 'No se ha perdido nada. Inténtelo de nuevo en un momento.', 'Nulla è andato perso. Riprovare tra un momento.'],
-  mayNot: ['You do not have permission to do this', 'Vous n’avez pas l’autorisation de faire cela', 'No tiene permiso para hacer esto', 'Non dispone dell’autorizzazione necessaria'],
+  mayNot: ['You do not have permission to do this', 'Vous n’avez pas l’autorisation d’effectuer cette action', 'No tiene permiso para hacer esto', 'Non dispone dell’autorizzazione necessaria'],
   failed: ['This action failed', 'L’opération a échoué', 'La operación no se ha realizado', 'L’operazione non è riuscita'],
   signInTitle: ['You are not signed in', 'Vous n’êtes pas connecté', 'No ha iniciado sesión', 'Non è stato effettuato l’accesso'],
   signInText: ['Sign in to continue.', 'Connectez-vous pour continuer.', 'Inicie sesión para continuar.', 'Effettuare l’accesso per continuare.'],

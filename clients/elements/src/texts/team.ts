@@ -24,7 +24,7 @@ export const team = {
   removeDo: ['Remove {name}', 'Retirer {name}', 'Quitar a {name}', 'Rimuovi {name}'],
   removeText: ['{name} loses access immediately. Their past activity is kept, and their seat becomes available.', '{name} perd immédiatement son accès. Son activité passée est conservée et son siège redevient libre.', '{name} pierde el acceso de inmediato. Su actividad anterior se conserva y su puesto vuelve a quedar libre.', '{name} perde subito l’accesso. L’attività passata resta registrata e la postazione torna libera.'],
   removed: ['{name} was removed from the team', '{name} ne fait plus partie de l’équipe', '{name} ya no forma parte del equipo', '{name} non fa più parte del team'],
-  isNow: ['{who} now has the role {name}', '{who} a maintenant le rôle {name}', '{who} tiene ahora el rol {name}', '{who} ora ha il ruolo {name}'],
+  isNow: ['{who} now has the role {name}', '{who} a désormais le rôle {name}', '{who} tiene ahora el rol {name}', '{who} ora ha il ruolo {name}'],
   roleFailed: ['The role was not changed', 'Le rôle n’a pas été modifié', 'El rol no ha cambiado', 'Il ruolo non è stato modificato'],
   leave: ['Leave team', 'Quitter l’équipe', 'Dejar el equipo', 'Lascia il team'],
   leaveTitle: ['Leave {name}?', 'Quitter {name}\u202f?', '¿Salir de {name}?', 'Lasciare {name}?'],
