@@ -17,6 +17,7 @@ import (
 
 	api "github.com/stripe/stripe-go/v85"
 
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox"
 	"github.com/tenantry/tenantry/sandbox/clock"
 	"github.com/tenantry/tenantry/sandbox/stripe"
@@ -109,15 +110,10 @@ func TestAPublicClientSubscribes(t *testing.T) {
 		t.Fatalf("subscribed: %s, invoice %s", sub.Status, sub.LatestInvoice.Status)
 	}
 	got[*api.TestHelpersTestClock](t)(c.V1TestHelpersTestClocks.Advance(t.Context(), frozen.ID, &api.TestHelpersTestClockAdvanceParams{FrozenTime: api.Int64(begin.AddDate(0, 1, 1).Unix())}))
-	for deadline := clock.System().Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	testkit.Eventually(t, "a ready test clock", func() bool {
 		tc := got[*api.TestHelpersTestClock](t)(c.V1TestHelpersTestClocks.Retrieve(t.Context(), frozen.ID, nil))
-		if tc.Status == api.TestHelpersTestClockStatusReady {
-			break
-		}
-		if clock.System().Now().After(deadline) {
-			t.Fatal("the clock is not ready")
-		}
-	}
+		return tc.Status == api.TestHelpersTestClockStatusReady
+	})
 	var paid int64
 	for in, err := range c.V1Invoices.List(t.Context(), &api.InvoiceListParams{Subscription: &sub.ID}).All(t.Context()) {
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -76,15 +75,19 @@ func (x *terminal) text() string {
 // wait waits until the terminal shows a text after the last one, and until its echo is on or off.
 func (x *terminal) wait(text string, echo bool) {
 	x.t.Helper()
-	for range 600 {
-		shown := x.text()
-		if at := strings.Index(shown[x.seen:], text); at >= 0 && x.echoes() == echo {
-			x.seen += at + len(text)
-			return
+	defer func() {
+		if x.t.Failed() {
+			x.t.Logf("the terminal shows:\n%s", x.text())
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	x.t.Fatalf("%q is not shown, or the echo is not %t:\n%s", text, echo, x.text())
+	}()
+	testkit.Eventually(x.t, fmt.Sprintf("%q with the echo %t", text, echo), func() bool {
+		at := strings.Index(x.text()[x.seen:], text)
+		if at < 0 || x.echoes() != echo {
+			return false
+		}
+		x.seen += at + len(text)
+		return true
+	})
 }
 
 // echoes reports whether the terminal shows the input.

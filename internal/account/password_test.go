@@ -94,7 +94,7 @@ func TestHashingIsBounded(t *testing.T) {
 					break
 				}
 			}
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // holds the slot, so that further goroutines would overlap
 			running.Add(-1)
 		})
 	}

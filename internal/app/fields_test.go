@@ -89,25 +89,31 @@ func TestEveryBrokenFieldOfPeople(t *testing.T) {
 		} {
 			c.want(s, o.Token)
 		}
-		register := func(email, name, password, confirmation string) apptest.Object {
-			return apptest.Object{"name": name, "email": email, "password": password, "password_confirmation": confirmation}
-		}
-		start := func(name string) apptest.Object {
-			return apptest.WithChanges(register("ada@example.com", name, "password1", "password1"), apptest.Object{"plan_slug": "nope", "currency": "ZZZ"})
-		}
-		for _, c := range []brokenBody{
-			{"POST", "/api/v1/auth/register", register("ADA@example.com", "", known, known), "name email"},
-			{"POST", "/api/v1/auth/register", register("ada@example.com", "Ada", "password1", "password1"), "email password"},
-			{"POST", "/api/v1/auth/register", register("new@example.com", "", "password1", "password1"), "name password"},
-			{"POST", "/api/v1/auth/register", register("new@example.com", "", known, known), "name"},
-			{"POST", "/api/v1/auth/register", register("x", "N", known, "y"), "email password_confirmation"},
-			{"POST", "/api/v1/onboarding/start", start(""), "name email password plan_slug currency"},
-			{"POST", "/api/v1/onboarding/start", start("N"), "email password plan_slug currency"},
-			{"POST", "/api/v1/auth/reset-password", apptest.Object{"email": "", "token": "x", "password": "password1", "password_confirmation": "password1"}, "email password"},
-		} {
-			c.want(s, "")
-		}
+		brokenFieldsOfVisitors(s)
 	})
+}
+
+// brokenFieldsOfVisitors checks the requests of callers without an account.
+func brokenFieldsOfVisitors(s *apptest.Server) {
+	s.T.Helper()
+	register := func(email, name, password, confirmation string) apptest.Object {
+		return apptest.Object{"name": name, "email": email, "password": password, "password_confirmation": confirmation}
+	}
+	start := func(name string) apptest.Object {
+		return apptest.WithChanges(register("ada@example.com", name, "password1", "password1"), apptest.Object{"plan_slug": "nope", "currency": "ZZZ"})
+	}
+	for _, c := range []brokenBody{
+		{"POST", "/api/v1/auth/register", register("ADA@example.com", "", known, known), "name email"},
+		{"POST", "/api/v1/auth/register", register("ada@example.com", "Ada", "password1", "password1"), "email password"},
+		{"POST", "/api/v1/auth/register", register("new@example.com", "", "password1", "password1"), "name password"},
+		{"POST", "/api/v1/auth/register", register("new@example.com", "", known, known), "name"},
+		{"POST", "/api/v1/auth/register", register("x", "N", known, "y"), "email password_confirmation"},
+		{"POST", "/api/v1/onboarding/start", start(""), "name email password plan_slug currency"},
+		{"POST", "/api/v1/onboarding/start", start("N"), "email password plan_slug currency"},
+		{"POST", "/api/v1/auth/reset-password", apptest.Object{"email": "", "token": "x", "password": "password1", "password_confirmation": "password1"}, "email password"},
+	} {
+		c.want(s, "")
+	}
 }
 
 // The same for requests of platform admins.

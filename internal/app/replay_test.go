@@ -20,20 +20,40 @@ func TestFailuresThatTheProviderKeeps(t *testing.T) {
 	})
 }
 
-func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string, verdict apptest.Verdict) {
-	o := s.Register("ada-"+name+"@example.com", true)
-	// insist runs a request while each write to path fails, and again when writes succeed.
-	insist := func(path string, try func() apptest.Reply) apptest.Reply {
-		t.Helper()
-		p.Tamper(apptest.ForEndpoint(verdict, "POST", path))
-		failed := try()
-		p.Tamper(nil)
-		if failed.Status == http.StatusOK { // the first attempt already found the object
-			return failed
-		}
-		failed.As(name+" "+path).WantRefused(502, "psp_error")
-		return try().As(name + " " + path + " again").Want(200)
+// failing makes requests whose first attempt fails at the provider.
+type failing struct {
+	*apptest.Server
+	p       *apptest.Proxy
+	name    string
+	verdict apptest.Verdict
+}
+
+// insist runs a request while each write to path fails, and again when writes succeed.
+func (s failing) insist(path string, try func() apptest.Reply) apptest.Reply {
+	s.T.Helper()
+	s.p.Tamper(apptest.ForEndpoint(s.verdict, "POST", path))
+	failed := try()
+	s.p.Tamper(nil)
+	if failed.Status == http.StatusOK { // the first attempt already found the object
+		return failed
 	}
+	failed.As(s.name+" "+path).WantRefused(502, "psp_error")
+	return try().As(s.name + " " + path + " again").Want(200)
+}
+
+func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string, verdict apptest.Verdict) {
+	f := failing{Server: s, p: p, name: name, verdict: verdict}
+	f.changeSubscription(t)
+	other, slug := f.createPrice(t)
+	f.voidInvoice(t, other, slug)
+	if log := s.Log(); strings.Contains(log, "check the settings or report a bug") {
+		t.Errorf("%s: a repeated failure is logged as a defect", name)
+	}
+}
+
+// A checkout with a customer, a change, a cancellation and its end.
+func (s failing) changeSubscription(t *testing.T) {
+	o, name, insist := s.Register("ada-"+s.name+"@example.com", true), s.name, s.insist
 	checkout := func() apptest.Reply {
 		return s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(o, "starter"), "currency": "EUR",
@@ -57,11 +77,14 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 	insist("/subscriptions/", func() apptest.Reply {
 		return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil)
 	}).WantAt("data.cancel_at_period_end", false)
+}
 
-	// A new price with a product.
-	slug := "kept-" + name
+// createPrice buys a new price with a product. It returns the buyer and the plan's slug.
+func (s failing) createPrice(t *testing.T) (other apptest.Owner, slug string) {
+	name, insist := s.name, s.insist
+	slug = "kept-" + name
 	s.AddPlan(slug, "flat", "month", 700, 0, nil)
-	other := s.Register("bob-"+name+"@example.com", true)
+	other = s.Register("bob-"+name+"@example.com", true)
 	buy := func() apptest.Reply {
 		return s.Call("POST", other.Path("/checkout"), other.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(other, slug), "currency": "EUR",
@@ -82,8 +105,12 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 	if made != 1 {
 		t.Errorf("%s: the provider has %d prices of the plan", name, made)
 	}
+	return other, slug
+}
 
-	// Voids an open invoice.
+// voidInvoice voids an open invoice.
+func (s failing) voidInvoice(t *testing.T, other apptest.Owner, slug string) {
+	name := s.name
 	s.BuyPlanWith(other, slug, apptest.CardFailsAtRenewal)
 	s.Advance(40 * apptest.Day)
 	other.Token = s.LogIn("cy-" + name + "@example.com")
@@ -102,10 +129,7 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 			id = in["id"].(string)
 		}
 	}
-	insist("/invoices/"+open+"/void", func() apptest.Reply {
+	s.insist("/invoices/"+open+"/void", func() apptest.Reply {
 		return s.Call("POST", "/api/v1/admin/tenants/"+other.Tenant+"/invoices/"+id+"/void", s.Admin(), nil)
 	}).WantAt("data.status", "void")
-	if log := s.Log(); strings.Contains(log, "check the settings or report a bug") {
-		t.Errorf("%s: a repeated failure is logged as a defect", name)
-	}
 }

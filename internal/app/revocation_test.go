@@ -65,17 +65,16 @@ func (c change) hold(t *testing.T, s *apptest.Server) {
 			}
 		})
 	}
-	for reading.Load() < 20 && !t.Failed() {
-		// Wait for the readers to fill the cache.
-	}
+	// The readers fill the cache.
+	apptest.Eventually(t, "reads before the change", func() bool { return reading.Load() >= 20 || t.Failed() })
 	reply := c.write()
 	answered.Store(true)
 	if got := read(); got != c.after {
 		t.Errorf("%s: afterwards: got %s, want %s", c.name, got, c.after)
 	}
-	for n := reading.Load(); reading.Load() < n+20 && !t.Failed(); {
-		// Wait for reads in flight to finish and for new ones to begin.
-	}
+	// Reads in flight finish, and new ones begin.
+	n := reading.Load()
+	apptest.Eventually(t, "reads after the change", func() bool { return reading.Load() >= n+20 || t.Failed() })
 	done.Store(true)
 	readers.Wait()
 	if reply.Status/100 != 2 {

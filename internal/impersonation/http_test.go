@@ -36,151 +36,179 @@ func inLocale(s *apptest.Server, locale, method, path, token string, body any) a
 	return asking(s, method, path, token, body, map[string]string{"Accept-Language": locale}).As(method + " " + path + " in " + locale)
 }
 
+func readLog(s *apptest.Server, token, query string) apptest.Reply {
+	s.T.Helper()
+	return s.Call("GET", logsPath+query, token, nil).As("logs" + query)
+}
+
+func logLink(s *apptest.Server, query string) string { return s.URL + logsPath + "?" + query }
+
 // Three impersonations, of two owners and with different user agents, result in six records.
 func TestLogPages(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, bob := s.Register("ada@example.com", true), s.Register("bob@example.com", true)
 		token := s.Admin()
-		adminID, adaID, bobID := float64(s.UserID(token)), float64(s.UserID(ada.Token)), float64(s.UserID(bob.Token))
-		read := func(query string) apptest.Reply {
-			return s.Call("GET", logsPath+query, token, nil).As("logs" + query)
-		}
-		link := func(query string) string { return s.URL + logsPath + "?" + query }
-
-		// An empty log has one empty page.
-		want := object{
-			"data":  []any{},
-			"meta":  object{"current_page": 1.0, "last_page": 1.0, "per_page": 25.0, "total": 0.0},
-			"links": object{"first": link("page=1"), "last": link("page=1"), "prev": nil, "next": nil},
-		}
-		if diff := cmp.Diff(want, read("").Want(200).Body); diff != "" {
-			t.Errorf("without records: %s", diff)
-		}
-
-		type entry struct {
-			target  float64
-			tenant  string
-			action  string
-			program any
-		}
-		var newest []entry // the expected log, newest first
-		for _, act := range []struct {
-			target        float64
-			o             apptest.Owner
-			begins, stops string
-		}{{adaID, ada, "first/1.0", "other/2.0"}, {bobID, bob, "Ünïcode", ""}, {adaID, ada, "third", "third"}} {
-			for _, step := range []struct {
-				path, action, program string
-				body                  any
-			}{
-				{startPath, "started", act.begins, object{"user_id": act.target, "tenant_id": act.o.Tenant}},
-				{stopPath, "ended", act.stops, nil},
-			} {
-				asking(s, "POST", step.path, token, step.body, map[string]string{"User-Agent": step.program}).Want(200)
-				e := entry{target: act.target, tenant: act.o.Tenant, action: step.action, program: step.program}
-				if step.program == "" {
-					e.program = nil
-				}
-				newest = append([]entry{e}, newest...)
-			}
-		}
-		records := read("").Want(200)
-		list := records.At("data").([]any)
-		if len(list) != len(newest) {
-			t.Fatalf("%d records, want %d: %s", len(list), len(newest), records.Text)
-		}
-		for i, e := range newest {
-			got := list[i].(object)
-			want := object{
-				"id": got["id"], "impersonator_id": adminID, "impersonated_id": e.target, "tenant_id": e.tenant, "action": e.action,
-				"reason": nil, "read_only": false, "ip_address": "127.0.0.1", "user_agent": e.program, "created_at": got["created_at"],
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("record %d: %s", i, diff)
-			}
-			if id, ok := got["id"].(float64); !ok || i > 0 && id >= list[i-1].(object)["id"].(float64) {
-				t.Errorf("record %d has the id %v", i, got["id"])
-			}
-			records.TimeAt(fmt.Sprintf("data.%d.created_at", i))
-		}
-
-		ids := records.Column("id")
-		for query, tt := range map[string]struct {
-			ids        []any
-			page, last float64
-			per        float64
-			prev, next any
-			also       string
-		}{
-			"?per_page=4":                  {ids[:4], 1, 2, 4, nil, 2, "per_page=4"},
-			"?per_page=4&page=2":           {ids[4:], 2, 2, 4, 1, nil, "per_page=4"},
-			"?page=2&per_page=2":           {ids[2:4], 2, 3, 2, 1, 3, "per_page=2"},
-			"?page=3&per_page=2":           {ids[4:], 3, 3, 2, 2, nil, "per_page=2"},
-			"?page=9&per_page=3":           {[]any{}, 9, 2, 3, 2, nil, "per_page=3"},
-			"?per_page=100":                {ids, 1, 1, 100, nil, nil, "per_page=100"},
-			"?per_page=5&per_page=1":       {ids[:1], 1, 6, 1, nil, 2, "per_page=5&per_page=1"},
-			"?per_page=6&sort=-created_at": {ids, 1, 1, 6, nil, nil, "per_page=6&sort=-created_at"},
-		} {
-			a := read(query).Want(200)
-			// A link keeps the rest of the query, with page in alphabetical order.
-			at := func(page any) any {
-				if page == nil {
-					return nil
-				}
-				values, err := url.ParseQuery(tt.also)
-				if err != nil {
-					t.Fatal(err)
-				}
-				values.Set("page", fmt.Sprint(page))
-				return link(values.Encode())
-			}
-			if diff := cmp.Diff(tt.ids, a.Column("id")); diff != "" {
-				t.Errorf("%s: %s", query, diff)
-			}
-			a.WantAt("meta", object{"current_page": tt.page, "last_page": tt.last, "per_page": tt.per, "total": 6.0})
-			a.WantAt("links", object{"first": at(1), "last": at(tt.last), "prev": at(tt.prev), "next": at(tt.next)})
-		}
-		oldest := read("?sort=created_at").Want(200).Column("id")
-		for i := range ids {
-			if oldest[i] != ids[len(ids)-1-i] {
-				t.Errorf("the oldest first: %v, the newest first: %v", oldest, ids)
-				break
-			}
-		}
-
-		for query, message := range map[string]string{
-			"?page=0": "This must be at least 1.", "?page=-1": "This must be at least 1.", "?page=one": "This must be an integer.", "?page=1.5": "This must be an integer.",
-		} {
-			a := read(query)
-			a.WantInvalid("page")
-			a.WantAt("message", message)
-		}
-		for query, message := range map[string]string{
-			"?per_page=0": "This must be at least 1.", "?per_page=101": "This must be at most 100.", "?per_page=x": "This must be an integer.",
-		} {
-			a := read(query)
-			a.WantInvalid("per_page")
-			a.WantAt("message", message)
-		}
-		read("?page=0&per_page=101").WantInvalid("page", "per_page")
-		for query, message := range map[string]string{
-			"?filter[action]=ended": "The filter action is not supported here.",
-			"?sort=action":          "Sorting by action is not supported here.",
-			"?sort=created_at,-id":  "Sorting by -id is not supported here.",
-		} {
-			a := read(query)
-			a.WantRefused(400, "")
-			a.WantAt("message", message)
-		}
-		read("?include=tenant").WantRefused(400, "")
-		read("?filter[action]=ended&page=0").WantRefused(400, "")
-
-		s.Call("GET", logsPath+"?page=0", "", nil).WantRefused(401, "")
-		s.Call("GET", logsPath+"?page=0", ada.Token, nil).WantRefused(403, "")
-		s.Call("POST", logsPath, token, nil).WantRefused(http.StatusMethodNotAllowed, "")
-		s.Call("DELETE", logsPath, token, nil).WantRefused(http.StatusMethodNotAllowed, "")
+		s.Run(t, "an empty log has one empty page", func(t *testing.T, s *apptest.Server) { emptyLog(t, s, token) })
+		newest := impersonateThrice(s, token, ada, bob)
+		s.Run(t, "the newest record comes first", func(t *testing.T, s *apptest.Server) { logRecords(t, s, token, newest) })
+		s.Run(t, "a page has the records and links of its query", func(t *testing.T, s *apptest.Server) { logPages(t, s, token) })
+		s.Run(t, "an unknown parameter or an invalid value is refused", func(_ *testing.T, s *apptest.Server) { refusedLogQueries(s, token) })
+		s.Run(t, "only an admin can read it", func(_ *testing.T, s *apptest.Server) {
+			s.Call("GET", logsPath+"?page=0", "", nil).WantRefused(401, "")
+			s.Call("GET", logsPath+"?page=0", ada.Token, nil).WantRefused(403, "")
+			s.Call("POST", logsPath, token, nil).WantRefused(http.StatusMethodNotAllowed, "")
+			s.Call("DELETE", logsPath, token, nil).WantRefused(http.StatusMethodNotAllowed, "")
+		})
 	})
+}
+
+func emptyLog(t *testing.T, s *apptest.Server, token string) {
+	want := object{
+		"data":  []any{},
+		"meta":  object{"current_page": 1.0, "last_page": 1.0, "per_page": 25.0, "total": 0.0},
+		"links": object{"first": logLink(s, "page=1"), "last": logLink(s, "page=1"), "prev": nil, "next": nil},
+	}
+	if diff := cmp.Diff(want, readLog(s, token, "").Want(200).Body); diff != "" {
+		t.Errorf("without records: %s", diff)
+	}
+}
+
+// logEntry is the expected part of a record that differs between records.
+type logEntry struct {
+	target  float64
+	tenant  string
+	action  string
+	program any
+}
+
+// impersonateThrice impersonates two owners and returns the expected log, newest first.
+func impersonateThrice(s *apptest.Server, token string, ada, bob apptest.Owner) (newest []logEntry) {
+	s.T.Helper()
+	adaID, bobID := float64(s.UserID(ada.Token)), float64(s.UserID(bob.Token))
+	for _, act := range []struct {
+		target        float64
+		o             apptest.Owner
+		begins, stops string
+	}{{adaID, ada, "first/1.0", "other/2.0"}, {bobID, bob, "Ünïcode", ""}, {adaID, ada, "third", "third"}} {
+		for _, step := range []struct {
+			path, action, program string
+			body                  any
+		}{
+			{startPath, "started", act.begins, object{"user_id": act.target, "tenant_id": act.o.Tenant}},
+			{stopPath, "ended", act.stops, nil},
+		} {
+			asking(s, "POST", step.path, token, step.body, map[string]string{"User-Agent": step.program}).Want(200)
+			e := logEntry{target: act.target, tenant: act.o.Tenant, action: step.action, program: step.program}
+			if step.program == "" {
+				e.program = nil
+			}
+			newest = append([]logEntry{e}, newest...)
+		}
+	}
+	return newest
+}
+
+func logRecords(t *testing.T, s *apptest.Server, token string, newest []logEntry) {
+	adminID := float64(s.UserID(token))
+	records := readLog(s, token, "").Want(200)
+	list := records.At("data").([]any)
+	if len(list) != len(newest) {
+		t.Fatalf("%d records, want %d: %s", len(list), len(newest), records.Text)
+	}
+	for i, e := range newest {
+		got := list[i].(object)
+		want := object{
+			"id": got["id"], "impersonator_id": adminID, "impersonated_id": e.target, "tenant_id": e.tenant, "action": e.action,
+			"reason": nil, "read_only": false, "ip_address": "127.0.0.1", "user_agent": e.program, "created_at": got["created_at"],
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("record %d: %s", i, diff)
+		}
+		if id, ok := got["id"].(float64); !ok || i > 0 && id >= list[i-1].(object)["id"].(float64) {
+			t.Errorf("record %d has the id %v", i, got["id"])
+		}
+		records.TimeAt(fmt.Sprintf("data.%d.created_at", i))
+	}
+}
+
+func logPages(t *testing.T, s *apptest.Server, token string) {
+	ids := readLog(s, token, "").Want(200).Column("id")
+	if len(ids) != 6 {
+		t.Fatalf("%d records", len(ids))
+	}
+	for query, tt := range map[string]struct {
+		ids        []any
+		page, last float64
+		per        float64
+		prev, next any
+		also       string
+	}{
+		"?per_page=4":                  {ids[:4], 1, 2, 4, nil, 2, "per_page=4"},
+		"?per_page=4&page=2":           {ids[4:], 2, 2, 4, 1, nil, "per_page=4"},
+		"?page=2&per_page=2":           {ids[2:4], 2, 3, 2, 1, 3, "per_page=2"},
+		"?page=3&per_page=2":           {ids[4:], 3, 3, 2, 2, nil, "per_page=2"},
+		"?page=9&per_page=3":           {[]any{}, 9, 2, 3, 2, nil, "per_page=3"},
+		"?per_page=100":                {ids, 1, 1, 100, nil, nil, "per_page=100"},
+		"?per_page=5&per_page=1":       {ids[:1], 1, 6, 1, nil, 2, "per_page=5&per_page=1"},
+		"?per_page=6&sort=-created_at": {ids, 1, 1, 6, nil, nil, "per_page=6&sort=-created_at"},
+	} {
+		a := readLog(s, token, query).Want(200)
+		// A link keeps the rest of the query, with page in alphabetical order.
+		at := func(page any) any {
+			if page == nil {
+				return nil
+			}
+			values, err := url.ParseQuery(tt.also)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values.Set("page", fmt.Sprint(page))
+			return logLink(s, values.Encode())
+		}
+		if diff := cmp.Diff(tt.ids, a.Column("id")); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+		a.WantAt("meta", object{"current_page": tt.page, "last_page": tt.last, "per_page": tt.per, "total": 6.0})
+		a.WantAt("links", object{"first": at(1), "last": at(tt.last), "prev": at(tt.prev), "next": at(tt.next)})
+	}
+	oldest := readLog(s, token, "?sort=created_at").Want(200).Column("id")
+	for i := range ids {
+		if oldest[i] != ids[len(ids)-1-i] {
+			t.Errorf("the oldest first: %v, the newest first: %v", oldest, ids)
+			break
+		}
+	}
+}
+
+func refusedLogQueries(s *apptest.Server, token string) {
+	read := func(query string) apptest.Reply { return readLog(s, token, query) }
+	for query, message := range map[string]string{
+		"?page=0": "This must be at least 1.", "?page=-1": "This must be at least 1.", "?page=one": "This must be an integer.", "?page=1.5": "This must be an integer.",
+	} {
+		a := read(query)
+		a.WantInvalid("page")
+		a.WantAt("message", message)
+	}
+	for query, message := range map[string]string{
+		"?per_page=0": "This must be at least 1.", "?per_page=101": "This must be at most 100.", "?per_page=x": "This must be an integer.",
+	} {
+		a := read(query)
+		a.WantInvalid("per_page")
+		a.WantAt("message", message)
+	}
+	read("?page=0&per_page=101").WantInvalid("page", "per_page")
+	for query, message := range map[string]string{
+		"?filter[action]=ended": "The filter action is not supported here.",
+		"?sort=action":          "Sorting by action is not supported here.",
+		"?sort=created_at,-id":  "Sorting by -id is not supported here.",
+	} {
+		a := read(query)
+		a.WantRefused(400, "")
+		a.WantAt("message", message)
+	}
+	read("?include=tenant").WantRefused(400, "")
+	read("?filter[action]=ended&page=0").WantRefused(400, "")
 }
 
 // Each guard rail has its message in each language. If a request violates two guard rails, the

@@ -45,6 +45,7 @@ func wantImpersonationLog(s *apptest.Server, want ...string) {
 func TestImpersonation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AvoidMidnight()
 		ada := s.Register("ada@example.com", true)
 		adaID := float64(s.UserID(ada.Token))
 		token := s.Admin()
@@ -53,78 +54,89 @@ func TestImpersonation(t *testing.T) {
 			method := map[string]string{"stop": "POST", "status": "GET"}[path]
 			s.Call(method, "/api/v1/admin/impersonation/"+path, token, nil).Want(400)
 		}
-
-		if a := s.Impersonate(token, ada).Want(200); a.At("message") != "impersonation.started" || len(a.Body) != 1 {
-			t.Errorf("start: %s", a.Text)
-		}
-		me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)
-		if me.At("user.id") != adaID || me.At("user.is_platform_admin") != false || me.At("user.roles.0") != "owner" ||
-			me.At("user.tenants.0.id") != ada.Tenant || me.At("currentTenant.id") != ada.Tenant || len(me.At("user.permissions").([]any)) != 9 {
-			t.Errorf("me is not the target: %s", me.Text)
-		}
-		want := map[string]any{
-			"is_impersonating": true, "impersonator_id": adminID, "impersonator_name": "Sandbox Admin",
-			"reason": nil, "read_only": false, "expires_at": me.At("impersonation.expires_at"),
-		}
-		if diff := cmp.Diff(any(want), me.At("impersonation")); diff != "" {
-			t.Errorf("me: %s", diff)
-		}
-		status := s.Call("GET", "/api/v1/admin/impersonation/status", token, nil).Want(200)
-		if diff := cmp.Diff(map[string]any{"data": want}, status.Body); diff != "" {
-			t.Errorf("status: %s", diff)
-		}
-		// The admin has exactly the target's permissions.
-		s.Call("GET", "/api/v1/tenant", token, nil).Want(200)
-		s.Call("PATCH", "/api/v1/tenant", token, map[string]any{"name": "Renamed"}).Want(200)
-		s.Call("GET", ada.Path("/plans"), token, nil).Want(200)
-		s.Call("GET", "/api/v1/tenant/"+s.Register("eve@example.com", true).Tenant+"/plans", token, nil).Want(403)
-		s.Impersonate(token, ada).Want(403)
-
-		stop := s.Call("POST", "/api/v1/admin/impersonation/stop", token, nil).Want(200)
-		wantAdmin := map[string]any{"message": "impersonation.ended", "data": map[string]any{
-			"id": adminID, "name": "Sandbox Admin", "email": "admin@tenantry.test", "is_platform_admin": true, "tenants": []any{},
-		}}
-		if diff := cmp.Diff(wantAdmin, stop.Body); diff != "" {
-			t.Errorf("stop: %s", diff)
-		}
-		me = s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)
-		if _, there := me.Body["impersonation"]; there || me.At("user.id") != adminID || me.At("user.is_platform_admin") != true {
-			t.Errorf("me after the end: %s", me.Text)
-		}
-		s.Call("POST", "/api/v1/admin/impersonation/stop", token, nil).Want(400)
-		s.Call("GET", "/api/v1/admin/tenants", token, nil).Want(200)
-
-		logs := s.Call("GET", "/api/v1/admin/impersonation/logs?per_page=1", token, nil).Want(200)
-		record := logs.At("data.0").(map[string]any)
-		for key, value := range map[string]any{
-			"impersonator_id": adminID, "impersonated_id": adaID, "tenant_id": ada.Tenant, "action": "ended",
-			"ip_address": "127.0.0.1", "user_agent": "Go-http-client/1.1",
-		} {
-			if record[key] != value {
-				t.Errorf("log: %s is %v, want %v", key, record[key], value)
+		s.Run(t, "the admin is the target, with exactly its permissions", func(t *testing.T, s *apptest.Server) { startImpersonation(t, s, token, adminID, ada) })
+		s.Run(t, "the end makes the admin an admin again", func(t *testing.T, s *apptest.Server) { stopImpersonation(t, s, token, adminID) })
+		s.Run(t, "the log has the start and the end", func(t *testing.T, s *apptest.Server) { loggedImpersonation(t, s, token, adminID, ada) })
+		s.Run(t, "the audit log records who changed the tenant", func(t *testing.T, s *apptest.Server) {
+			trail := s.Call("GET", "/api/v1/admin/audit-logs?filter[action]=tenant.updated", token, nil).Want(200)
+			if trail.At("data.0.actor_id") != adminID || trail.At("data.0.subject_id") != adaID || trail.At("data.0.after.name") != "Renamed" {
+				t.Errorf("trail: %s", trail.Text)
 			}
-		}
-		if len(record) != 10 || logs.At("meta.total") != 2.0 || logs.At("links.next") == nil {
-			t.Errorf("log: %s", logs.Text)
-		}
-		wantImpersonationLog(s, "ended", "started")
-		day := s.Now().UTC().Format(time.DateOnly)
-		for query, want := range map[string]float64{
-			"search=ada@example.com": 2, "search=sandbox": 2, "search=eve": 0, "actor=" + apptest.IDText(adminID): 2, "actor=" + apptest.IDText(adaID): 0, "from=" + day: 2, "to=2020-01-01": 0,
-		} {
-			s.Call("GET", "/api/v1/admin/impersonation/logs?"+query, token, nil).As(query).Want(200).WantAt("meta.total", want)
-		}
-		s.Call("GET", "/api/v1/admin/impersonation/logs?search=a", token, nil).WantInvalid("search")
-		if file := s.Call("GET", "/api/v1/admin/impersonation/logs?format=csv", token, nil).Want(200); strings.Count(file.Text, "\n") != 3 || !strings.Contains(file.Text, `"ended"`) {
-			t.Errorf("file: %s", file.Text)
-		}
-
-		// The audit log records who really changed the tenant.
-		trail := s.Call("GET", "/api/v1/admin/audit-logs?filter[action]=tenant.updated", token, nil).Want(200)
-		if trail.At("data.0.actor_id") != adminID || trail.At("data.0.subject_id") != adaID || trail.At("data.0.after.name") != "Renamed" {
-			t.Errorf("trail: %s", trail.Text)
-		}
+		})
 	})
+}
+
+func startImpersonation(t *testing.T, s *apptest.Server, token string, adminID float64, ada apptest.Owner) {
+	adaID := float64(s.UserID(ada.Token))
+	if a := s.Impersonate(token, ada).Want(200); a.At("message") != "impersonation.started" || len(a.Body) != 1 {
+		t.Errorf("start: %s", a.Text)
+	}
+	me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)
+	if me.At("user.id") != adaID || me.At("user.is_platform_admin") != false || me.At("user.roles.0") != "owner" ||
+		me.At("user.tenants.0.id") != ada.Tenant || me.At("currentTenant.id") != ada.Tenant || len(me.At("user.permissions").([]any)) != 9 {
+		t.Errorf("me is not the target: %s", me.Text)
+	}
+	want := map[string]any{
+		"is_impersonating": true, "impersonator_id": adminID, "impersonator_name": "Sandbox Admin",
+		"reason": nil, "read_only": false, "expires_at": me.At("impersonation.expires_at"),
+	}
+	if diff := cmp.Diff(any(want), me.At("impersonation")); diff != "" {
+		t.Errorf("me: %s", diff)
+	}
+	status := s.Call("GET", "/api/v1/admin/impersonation/status", token, nil).Want(200)
+	if diff := cmp.Diff(map[string]any{"data": want}, status.Body); diff != "" {
+		t.Errorf("status: %s", diff)
+	}
+	// The admin has exactly the target's permissions.
+	s.Call("GET", "/api/v1/tenant", token, nil).Want(200)
+	s.Call("PATCH", "/api/v1/tenant", token, map[string]any{"name": "Renamed"}).Want(200)
+	s.Call("GET", ada.Path("/plans"), token, nil).Want(200)
+	s.Call("GET", "/api/v1/tenant/"+s.Register("eve@example.com", true).Tenant+"/plans", token, nil).Want(403)
+	s.Impersonate(token, ada).Want(403)
+}
+
+func stopImpersonation(t *testing.T, s *apptest.Server, token string, adminID float64) {
+	stop := s.Call("POST", "/api/v1/admin/impersonation/stop", token, nil).Want(200)
+	wantAdmin := map[string]any{"message": "impersonation.ended", "data": map[string]any{
+		"id": adminID, "name": "Sandbox Admin", "email": "admin@tenantry.test", "is_platform_admin": true, "tenants": []any{},
+	}}
+	if diff := cmp.Diff(wantAdmin, stop.Body); diff != "" {
+		t.Errorf("stop: %s", diff)
+	}
+	me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)
+	if _, there := me.Body["impersonation"]; there || me.At("user.id") != adminID || me.At("user.is_platform_admin") != true {
+		t.Errorf("me after the end: %s", me.Text)
+	}
+	s.Call("POST", "/api/v1/admin/impersonation/stop", token, nil).Want(400)
+	s.Call("GET", "/api/v1/admin/tenants", token, nil).Want(200)
+}
+
+func loggedImpersonation(t *testing.T, s *apptest.Server, token string, adminID float64, ada apptest.Owner) {
+	adaID := float64(s.UserID(ada.Token))
+	logs := s.Call("GET", "/api/v1/admin/impersonation/logs?per_page=1", token, nil).Want(200)
+	record := logs.At("data.0").(map[string]any)
+	for key, value := range map[string]any{
+		"impersonator_id": adminID, "impersonated_id": adaID, "tenant_id": ada.Tenant, "action": "ended",
+		"ip_address": "127.0.0.1", "user_agent": "Go-http-client/1.1",
+	} {
+		if record[key] != value {
+			t.Errorf("log: %s is %v, want %v", key, record[key], value)
+		}
+	}
+	if len(record) != 10 || logs.At("meta.total") != 2.0 || logs.At("links.next") == nil {
+		t.Errorf("log: %s", logs.Text)
+	}
+	wantImpersonationLog(s, "ended", "started")
+	day := s.Now().UTC().Format(time.DateOnly)
+	for query, want := range map[string]float64{
+		"search=ada@example.com": 2, "search=sandbox": 2, "search=eve": 0, "actor=" + apptest.IDText(adminID): 2, "actor=" + apptest.IDText(adaID): 0, "from=" + day: 2, "to=2020-01-01": 0,
+	} {
+		s.Call("GET", "/api/v1/admin/impersonation/logs?"+query, token, nil).As(query).Want(200).WantAt("meta.total", want)
+	}
+	s.Call("GET", "/api/v1/admin/impersonation/logs?search=a", token, nil).WantInvalid("search")
+	if file := s.Call("GET", "/api/v1/admin/impersonation/logs?format=csv", token, nil).Want(200); strings.Count(file.Text, "\n") != 3 || !strings.Contains(file.Text, `"ended"`) {
+		t.Errorf("file: %s", file.Text)
+	}
 }
 
 func TestImpersonationInCookieMode(t *testing.T) {

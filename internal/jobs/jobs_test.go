@@ -317,7 +317,7 @@ func TestMovedTimeDoesNotStartAJobTwice(t *testing.T) {
 		enqueue(t, queues[0], "slow", nil)
 		receive(t, runs)
 		r.advance(720*time.Hour, queues...)
-		time.Sleep(1200 * time.Millisecond) // longer than the polls that look for abandoned jobs
+		time.Sleep(1200 * time.Millisecond) // longer than the polls that look for abandoned jobs: they must not find this one
 		silent(t, runs)
 		close(release)
 		waitFor(t, queues[0], jobs.Stats{})

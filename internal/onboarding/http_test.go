@@ -200,83 +200,103 @@ func TestCompleteSetup(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", false)
-		complete := func(body any) apptest.Reply {
-			return s.Call("PATCH", "/api/v1/onboarding/complete-setup", ada.Token, body)
-		}
-		long := func(n int) string { return strings.Repeat("é", n) }
-		most := func(n string) string { return "This must have at most " + n + " characters." }
-		const country, email, text = "This must be a two-letter ISO 3166-1 country code.", "This must be a valid email address.", "This must be a string."
-		for name, tt := range map[string]struct {
-			field string
-			value any
-			want  string
-		}{
-			"legal_name":   {"legal_name", long(256), most("255")},
-			"address":      {"address", long(256), most("255")},
-			"city":         {"city", long(256), most("255")},
-			"postal_code":  {"postal_code", long(21), most("20")},
-			"vat_number":   {"vat_number", long(51), most("50")},
-			"email form":   {"billing_email", "bills", email},
-			"lower case":   {"country", "it", country},
-			"three":        {"country", "ITA", country},
-			"no country":   {"country", "ZZ", country},
-			"a number":     {"country", 39, text},
-			"a list":       {"legal_name", []any{}, text},
-			"line in city": {"city", "Ro\nma", "This contains characters that are not allowed."},
-		} {
-			wantErrors(t, name, complete(object{tt.field: tt.value}), map[string]string{tt.field: tt.want})
-		}
-		wantErrors(t, "several", complete(object{"city": 1, "country": "x", "legal_name": "fine"}), map[string]string{"city": text, "country": country})
-		complete(`{`).WantRefused(400, "")
-		complete(`[]`).WantRefused(422, "")
-		status := s.Call("GET", "/api/v1/onboarding/status", ada.Token, nil).Want(200)
-		none := object{
-			"legal_name": nil, "address": nil, "city": nil, "postal_code": nil, "country": nil, "vat_number": nil, "billing_email": nil,
-		}
-		want := object{
-			"tenant_id": ada.Tenant, "onboarding_completed": false, "has_subscription": false, "subscription_status": nil,
-			"plan_name": nil, "has_billing_details": false, "billing_details": none,
-		}
-		if diff := cmp.Diff(want, status.Body); diff != "" {
-			t.Errorf("after refusals: %s", diff)
-		}
-
-		// An empty request completes the setup, too. Other fields of the tenant do not change here.
-		first := complete(object{"name": "Other", "slug": "other", "settings": object{}, "onboarding_completed_at": nil}).Want(200)
-		first.WantAt("message", "onboarding.setup_completed")
-		first.WantAt("data.name", "Ada's Organization")
-		first.WantAt("data.slug", "adas-organization")
-		first.WantAt("data.settings", nil)
-		first.WantAt("data.has_billing_details", false)
-		at := first.TimeAt("data.onboarding_completed_at")
-
-		full := object{
-			"legal_name": long(255), "address": long(255), "city": long(255), "postal_code": long(20), "country": "XK",
-			"vat_number": long(50), "billing_email": "bills@example.com",
-		}
-		second := complete(full).Want(200)
-		for key, value := range full {
-			second.WantAt("data."+key, value)
-		}
-		second.WantAt("data.has_billing_details", true)
-		if again := second.TimeAt("data.onboarding_completed_at"); !again.Equal(at) {
-			t.Errorf("completed at %v, then at %v", at, again)
-		}
-		if !second.TimeAt("data.updated_at").After(at) {
-			t.Error("updated_at stays")
-		}
-
-		// Absent fields are unchanged. Null and blank values clear a field.
-		third := complete(object{"vat_number": nil, "billing_email": " ", "city": " Roma "}).Want(200)
-		full["vat_number"], full["billing_email"], full["city"] = nil, nil, "Roma"
-		want["onboarding_completed"], want["has_billing_details"], want["billing_details"] = true, true, full
-		for key, value := range full {
-			third.WantAt("data."+key, value)
-		}
-		status = s.Call("GET", "/api/v1/onboarding/status", ada.Token, nil).Want(200)
-		if diff := cmp.Diff(want, status.Body); diff != "" {
-			t.Errorf("at the end: %s", diff)
-		}
-		s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200).WantAt("data.city", "Roma")
+		s.Run(t, "invalid fields are refused", func(t *testing.T, s *apptest.Server) { refusedSetup(t, s, ada) })
+		s.Run(t, "an empty request completes the setup, and a later one keeps the time", func(t *testing.T, s *apptest.Server) { completedSetup(t, s, ada) })
+		s.Run(t, "absent fields are unchanged, and null and blank values clear a field", func(t *testing.T, s *apptest.Server) { changedSetup(t, s, ada) })
 	})
+}
+
+func completeSetup(s *apptest.Server, ada apptest.Owner, body any) apptest.Reply {
+	s.T.Helper()
+	return s.Call("PATCH", "/api/v1/onboarding/complete-setup", ada.Token, body)
+}
+
+// wantSetup checks the onboarding status of a tenant.
+func wantSetup(s *apptest.Server, ada apptest.Owner, done bool, details object) {
+	s.T.Helper()
+	want := object{
+		"tenant_id": ada.Tenant, "onboarding_completed": done, "has_subscription": false, "subscription_status": nil,
+		"plan_name": nil, "has_billing_details": done, "billing_details": details,
+	}
+	status := s.Call("GET", "/api/v1/onboarding/status", ada.Token, nil).Want(200)
+	if diff := cmp.Diff(want, status.Body); diff != "" {
+		s.T.Errorf("status: %s", diff)
+	}
+}
+
+// longSetup returns billing details with the longest values.
+func longSetup() object {
+	long := func(n int) string { return strings.Repeat("é", n) }
+	return object{
+		"legal_name": long(255), "address": long(255), "city": long(255), "postal_code": long(20), "country": "XK",
+		"vat_number": long(50), "billing_email": "bills@example.com",
+	}
+}
+
+func refusedSetup(t *testing.T, s *apptest.Server, ada apptest.Owner) {
+	complete := func(body any) apptest.Reply { return completeSetup(s, ada, body) }
+	long := func(n int) string { return strings.Repeat("é", n) }
+	most := func(n string) string { return "This must have at most " + n + " characters." }
+	const country, email, text = "This must be a two-letter ISO 3166-1 country code.", "This must be a valid email address.", "This must be a string."
+	for name, tt := range map[string]struct {
+		field string
+		value any
+		want  string
+	}{
+		"legal_name":   {"legal_name", long(256), most("255")},
+		"address":      {"address", long(256), most("255")},
+		"city":         {"city", long(256), most("255")},
+		"postal_code":  {"postal_code", long(21), most("20")},
+		"vat_number":   {"vat_number", long(51), most("50")},
+		"email form":   {"billing_email", "bills", email},
+		"lower case":   {"country", "it", country},
+		"three":        {"country", "ITA", country},
+		"no country":   {"country", "ZZ", country},
+		"a number":     {"country", 39, text},
+		"a list":       {"legal_name", []any{}, text},
+		"line in city": {"city", "Ro\nma", "This contains characters that are not allowed."},
+	} {
+		wantErrors(t, name, complete(object{tt.field: tt.value}), map[string]string{tt.field: tt.want})
+	}
+	wantErrors(t, "several", complete(object{"city": 1, "country": "x", "legal_name": "fine"}), map[string]string{"city": text, "country": country})
+	complete(`{`).WantRefused(400, "")
+	complete(`[]`).WantRefused(422, "")
+	wantSetup(s, ada, false, object{
+		"legal_name": nil, "address": nil, "city": nil, "postal_code": nil, "country": nil, "vat_number": nil, "billing_email": nil,
+	})
+}
+
+// An empty request completes the setup, too. Other fields of the tenant do not change here.
+func completedSetup(t *testing.T, s *apptest.Server, ada apptest.Owner) {
+	first := completeSetup(s, ada, object{"name": "Other", "slug": "other", "settings": object{}, "onboarding_completed_at": nil}).Want(200)
+	first.WantAt("message", "onboarding.setup_completed")
+	first.WantAt("data.name", "Ada's Organization")
+	first.WantAt("data.slug", "adas-organization")
+	first.WantAt("data.settings", nil)
+	first.WantAt("data.has_billing_details", false)
+	at := first.TimeAt("data.onboarding_completed_at")
+
+	full := longSetup()
+	second := completeSetup(s, ada, full).Want(200)
+	for key, value := range full {
+		second.WantAt("data."+key, value)
+	}
+	second.WantAt("data.has_billing_details", true)
+	if again := second.TimeAt("data.onboarding_completed_at"); !again.Equal(at) {
+		t.Errorf("completed at %v, then at %v", at, again)
+	}
+	if !second.TimeAt("data.updated_at").After(at) {
+		t.Error("updated_at stays")
+	}
+}
+
+func changedSetup(t *testing.T, s *apptest.Server, ada apptest.Owner) {
+	full := longSetup()
+	third := completeSetup(s, ada, object{"vat_number": nil, "billing_email": " ", "city": " Roma "}).Want(200)
+	full["vat_number"], full["billing_email"], full["city"] = nil, nil, "Roma"
+	for key, value := range full {
+		third.WantAt("data."+key, value)
+	}
+	wantSetup(s, ada, true, full)
+	s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200).WantAt("data.city", "Roma")
 }

@@ -166,7 +166,7 @@ func TestSecondRequestWaits(t *testing.T) {
 		var both sync.WaitGroup
 		r := onceRequest(s, adminTenants, key, "k1", body)
 		both.Go(func() { second = s.Do(r) })
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond) // the second request must not end in this time
 		p.ReleaseAnswers()
 		both.Wait()
 		second.Want(201)

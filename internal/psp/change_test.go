@@ -22,18 +22,50 @@ func flat(form url.Values) map[string]string {
 	return out
 }
 
-// Each write sends the expected parameters.
-func TestWritesSend(t *testing.T) {
+// sent is a write with the request that it sends.
+type sent struct {
+	write func(ctx context.Context, c *psp.Client) error
+	path  string
+	key   string
+	form  map[string]string
+}
+
+// wantSent checks that each write sends the expected parameters.
+func wantSent(t *testing.T, tests map[string]sent) {
+	t.Helper()
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			provider := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				if strings.HasPrefix(r.URL.Path, "/v1/subscriptions") {
+					reply(w, 200, subscriptionJSON)
+					return
+				}
+				reply(w, 200, `{"id": "x_1", "lines": {"object": "list", "data": []}}`)
+			})
+			if err := tt.write(t.Context(), provider.client(t)); err != nil {
+				t.Fatal(err)
+			}
+			got := provider.requests()[0]
+			if got.method != http.MethodPost || got.path != tt.path {
+				t.Errorf("%s %s, want POST %s", got.method, got.path, tt.path)
+			}
+			if tt.key != "" && !strings.HasPrefix(got.key, tt.key) {
+				t.Errorf("idempotency key %q, want %q", got.key, tt.key)
+			}
+			if diff := cmp.Diff(tt.form, flat(got.form)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWritesToASubscriptionSend(t *testing.T) {
 	t.Parallel()
 	change := psp.Change{
 		SubscriptionID: "sub_1", ItemID: "si_1", PriceID: "price_2", Quantity: 4, ProrationDate: second(1700000000),
 	}
-	tests := map[string]struct {
-		write func(ctx context.Context, c *psp.Client) error
-		path  string
-		key   string
-		form  map[string]string
-	}{
+	wantSent(t, map[string]sent{
 		"PreviewChange": {func(ctx context.Context, c *psp.Client) error {
 			_, err := c.PreviewChange(ctx, change)
 			return err
@@ -85,6 +117,12 @@ func TestWritesSend(t *testing.T) {
 			_, err := c.ClearCancelAt(ctx, "sub_1", "k")
 			return err
 		}, "/v1/subscriptions/sub_1", "k", map[string]string{"cancel_at": ""}},
+	})
+}
+
+func TestWritesToACustomerSend(t *testing.T) {
+	t.Parallel()
+	wantSent(t, map[string]sent{
 		"UpdateCustomer, whole": {func(ctx context.Context, c *psp.Client) error {
 			return c.UpdateCustomer(ctx, "cus_1", psp.CustomerParams{
 				Key: "k", Name: "Acme", Email: "a@acme.test", Address: "1 Road", City: "Paris", PostalCode: "75001",
@@ -113,32 +151,7 @@ func TestWritesSend(t *testing.T) {
 			"event_name": "api-calls", "identifier": "e1", "timestamp": "1700000000",
 			"payload[stripe_customer_id]": "cus_1", "payload[value]": "2.5",
 		}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			provider := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-				if strings.HasPrefix(r.URL.Path, "/v1/subscriptions") {
-					reply(w, 200, subscriptionJSON)
-					return
-				}
-				reply(w, 200, `{"id": "x_1", "lines": {"object": "list", "data": []}}`)
-			})
-			if err := tt.write(t.Context(), provider.client(t)); err != nil {
-				t.Fatal(err)
-			}
-			got := provider.requests()[0]
-			if got.method != http.MethodPost || got.path != tt.path {
-				t.Errorf("%s %s, want POST %s", got.method, got.path, tt.path)
-			}
-			if tt.key != "" && !strings.HasPrefix(got.key, tt.key) {
-				t.Errorf("idempotency key %q, want %q", got.key, tt.key)
-			}
-			if diff := cmp.Diff(tt.form, flat(got.form)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	})
 }
 
 func TestUsageReportedBeforeIsFine(t *testing.T) {

@@ -24,46 +24,8 @@ func TestInvoicesOfManyLines(t *testing.T) {
 	now := clock.NewAdjustable(clock.System(), 0)
 	p := newCounterpart(t, counterpart{base: startSandboxAt(t, testKey, now), key: testKey, remembers: true})
 	ctx := t.Context()
-	customer, err := p.CreateCustomer(ctx, psp.CustomerParams{Key: "customer", TenantID: "t1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.CreateProduct(ctx, psp.ProductParams{Key: "product", ID: "prod_1", Name: "Team"}); err != nil {
-		t.Fatal(err)
-	}
-	price := func(name string, amount int64, unit string) string {
-		made, err := p.CreatePrice(ctx, psp.PriceParams{
-			Key: name, ProductID: "prod_1", Currency: "EUR", UnitAmount: amount, IntervalUnit: unit, IntervalCount: 1, LookupKey: name,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made.ID
-	}
-	monthly, dearer, yearly := price("monthly", 1000, psp.IntervalMonth), price("dearer", 2500, psp.IntervalMonth), price("yearly", 9000, psp.IntervalYear)
-	checkout, err := p.CreateCheckout(ctx, psp.CheckoutParams{
-		Key: "checkout", CustomerID: customer, PriceID: monthly, Quantity: 3, SuccessURL: "https://app.test/ok", CancelURL: "https://app.test/no",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pay(t, checkout.URL)
-	checkout, err = p.GetCheckout(ctx, checkout.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sub, err := p.GetSubscription(ctx, checkout.SubscriptionID)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const joined = 8
-	for n := range joined {
-		now.Advance(time.Hour)
-		if sub, err = p.SetQuantity(ctx, psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, Quantity: int64(4 + n)}, false, "seat "+strconv.Itoa(n)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	now.Advance(time.Hour)
+	sub, dearer, yearly := p.addsSeats(ctx, t, now, joined)
 	lines := func(in psp.Invoice) (sum int64, n int) {
 		for _, line := range in.Lines {
 			sum += line.Amount
@@ -110,6 +72,53 @@ func TestInvoicesOfManyLines(t *testing.T) {
 	}
 	p.makesAgainOnce(ctx, t, sub, charged, now)
 	p.refusesPagesOfPreviews(ctx, t, sub.ID)
+}
+
+// addsSeats creates a subscription with three seats and adds one each hour. It returns the prices of
+// other plans.
+func (p counterpart) addsSeats(ctx context.Context, t *testing.T, now *clock.Adjustable, joined int) (sub psp.Subscription, dearer, yearly string) {
+	t.Helper()
+	customer, err := p.CreateCustomer(ctx, psp.CustomerParams{Key: "customer", TenantID: "t1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.CreateProduct(ctx, psp.ProductParams{Key: "product", ID: "prod_1", Name: "Team"}); err != nil {
+		t.Fatal(err)
+	}
+	price := func(name string, amount int64, unit string) string {
+		made, err := p.CreatePrice(ctx, psp.PriceParams{
+			Key: name, ProductID: "prod_1", Currency: "EUR", UnitAmount: amount, IntervalUnit: unit, IntervalCount: 1, LookupKey: name,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made.ID
+	}
+	monthly := price("monthly", 1000, psp.IntervalMonth)
+	dearer, yearly = price("dearer", 2500, psp.IntervalMonth), price("yearly", 9000, psp.IntervalYear)
+	checkout, err := p.CreateCheckout(ctx, psp.CheckoutParams{
+		Key: "checkout", CustomerID: customer, PriceID: monthly, Quantity: 3, SuccessURL: "https://app.test/ok", CancelURL: "https://app.test/no",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pay(t, checkout.URL)
+	checkout, err = p.GetCheckout(ctx, checkout.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err = p.GetSubscription(ctx, checkout.SubscriptionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range joined {
+		now.Advance(time.Hour)
+		if sub, err = p.SetQuantity(ctx, psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, Quantity: int64(4 + n)}, false, "seat "+strconv.Itoa(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now.Advance(time.Hour)
+	return sub, dearer, yearly
 }
 
 // makesAgainOnce recreates the items of an invoice, both immediately and after the provider has

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,156 @@ func (n *noticed) has(count int, table, condition string) bool {
 	return n.CountRows(`SELECT count(*) FROM `+table+` WHERE tenant_id = $1 AND `+condition, n.Tenant) == count
 }
 
+// notification is a type of notification with the change that it reports, and its effect.
+type notification struct {
+	kind   string
+	change func(n *noticed) (objectID string)
+	effect func(n *noticed) bool
+}
+
+var subscriptionNotifications = []notification{
+	{
+		"checkout.session.completed",
+		func(n *noticed) string { return n.session(n.byCard) },
+		func(n *noticed) bool {
+			return n.has(1, "subscriptions", "status = 'active'") && n.has(1, "checkouts", "completed_at IS NOT NULL")
+		},
+	},
+	{
+		"checkout.session.async_payment_succeeded",
+		func(n *noticed) string { return n.session(n.byDebit) },
+		func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'active'") },
+	},
+	{
+		"checkout.session.async_payment_failed",
+		func(n *noticed) string {
+			id := n.session(n.byDebit)
+			changeAtProvider(n.Server, n.ProviderObjects(n.Owner, "subscription")[0].Str("id"), "status", "past_due")
+			return id
+		},
+		func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'past_due'") },
+	},
+	{
+		"checkout.session.expired",
+		func(n *noticed) string {
+			id := n.session(func(string) {})
+			n.AtProvider("POST", "/checkout/sessions/"+id+"/expire")
+			return id
+		},
+		func(n *noticed) bool { return n.has(1, "checkouts", "expired_at IS NOT NULL") },
+	},
+	{
+		"customer.subscription.created", (*noticed).trial,
+		func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'trialing'") },
+	},
+	{
+		"customer.subscription.updated",
+		func(n *noticed) string {
+			n.AtProvider("POST", "/subscriptions/"+n.bought().sub, "cancel_at_period_end", "true")
+			return n.sub
+		},
+		func(n *noticed) bool { return n.has(1, "subscriptions", "cancel_at_period_end") },
+	},
+	{
+		"customer.subscription.deleted",
+		func(n *noticed) string { return n.AtProvider("DELETE", "/subscriptions/"+n.bought().sub).Str("id") },
+		func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'canceled'") },
+	},
+	{
+		"customer.subscription.paused",
+		func(n *noticed) string {
+			changeAtProvider(n.Server, n.bought().sub, "status", "paused")
+			return n.sub
+		},
+		func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'paused'") },
+	},
+	{
+		"customer.subscription.resumed",
+		func(n *noticed) string {
+			changeAtProvider(n.Server, n.bought().sub, "status", "paused")
+			notify(n.Server, "customer.subscription.paused", n.sub)
+			n.AtProvider("POST", "/subscriptions/"+n.sub+"/resume")
+			return n.sub
+		},
+		func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'active'") },
+	},
+	{
+		"customer.subscription.trial_will_end", (*noticed).trial,
+		func(n *noticed) bool {
+			return mailsTitled(n.Server, "essai de l’offre « Essentiel »") == 1
+		},
+	},
+	{
+		"invoice.created", func(n *noticed) string { return n.billed("draft") },
+		func(n *noticed) bool { return n.has(2, "psp_invoices", "true") && n.has(1, "invoices", "true") },
+	},
+	{
+		"invoice.deleted",
+		func(n *noticed) string {
+			id := n.billed("draft")
+			notify(n.Server, "invoice.created", id)
+			hideAtProvider(n.Server, id)
+			return id
+		},
+		func(n *noticed) bool { return n.has(1, "psp_invoices", "true") && n.has(1, "invoices", "true") },
+	},
+	{
+		"invoice.updated", func(n *noticed) string { return n.billed("open") },
+		func(n *noticed) bool { return n.has(1, "invoices", "status = 'open'") },
+	},
+}
+
+var invoiceNotifications = []notification{
+	{
+		"invoice.finalized", func(n *noticed) string { return n.billed("open") },
+		func(n *noticed) bool { return n.has(1, "invoices", "status = 'open'") },
+	},
+	{
+		"invoice.paid",
+		func(n *noticed) string {
+			id := n.told()
+			changeAtProvider(n.Server, id, "status", "paid")
+			return id
+		},
+		func(n *noticed) bool { return n.has(2, "invoices", "status = 'paid'") },
+	},
+	{
+		"invoice.payment_failed", (*noticed).told,
+		func(n *noticed) bool {
+			return mailsTitled(n.Server, "Payment failed for the “Starter” plan") == 1
+		},
+	},
+	{
+		"invoice.voided",
+		func(n *noticed) string {
+			id := n.told()
+			changeAtProvider(n.Server, id, "status", "void")
+			return id
+		},
+		func(n *noticed) bool { return n.has(1, "invoices", "status = 'void'") },
+	},
+	{
+		"invoice.marked_uncollectible",
+		func(n *noticed) string {
+			id := n.told()
+			changeAtProvider(n.Server, id, "status", "uncollectible")
+			return id
+		},
+		func(n *noticed) bool { return n.has(1, "invoices", "status = 'uncollectible'") },
+	},
+	{
+		"customer.deleted",
+		func(n *noticed) string {
+			n.bought()
+			return n.AtProvider("DELETE", "/customers/"+n.ProviderObjects(n.Owner, "customer")[0].Str("id")).Str("id")
+		},
+		func(n *noticed) bool {
+			return n.has(1, "subscriptions", "status = 'canceled'") && n.has(0, "psp_customers", "true") &&
+				n.has(1, "audit_logs", "action = 'customer.deleted'")
+		},
+	},
+}
+
 // Every type of notification that the service handles has its effect, and no effect occurs before
 // the notification.
 func TestNotifications(t *testing.T) {
@@ -142,149 +293,7 @@ func TestNotifications(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			s := apptest.Start(t, dialect, apptest.WithPlatformInvoices, signed)
-			for i, test := range []struct {
-				kind   string
-				change func(n *noticed) (objectID string)
-				effect func(n *noticed) bool
-			}{
-				{
-					"checkout.session.completed",
-					func(n *noticed) string { return n.session(n.byCard) },
-					func(n *noticed) bool {
-						return n.has(1, "subscriptions", "status = 'active'") && n.has(1, "checkouts", "completed_at IS NOT NULL")
-					},
-				},
-				{
-					"checkout.session.async_payment_succeeded",
-					func(n *noticed) string { return n.session(n.byDebit) },
-					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'active'") },
-				},
-				{
-					"checkout.session.async_payment_failed",
-					func(n *noticed) string {
-						id := n.session(n.byDebit)
-						changeAtProvider(n.Server, n.ProviderObjects(n.Owner, "subscription")[0].Str("id"), "status", "past_due")
-						return id
-					},
-					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'past_due'") },
-				},
-				{
-					"checkout.session.expired",
-					func(n *noticed) string {
-						id := n.session(func(string) {})
-						n.AtProvider("POST", "/checkout/sessions/"+id+"/expire")
-						return id
-					},
-					func(n *noticed) bool { return n.has(1, "checkouts", "expired_at IS NOT NULL") },
-				},
-				{
-					"customer.subscription.created", (*noticed).trial,
-					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'trialing'") },
-				},
-				{
-					"customer.subscription.updated",
-					func(n *noticed) string {
-						n.AtProvider("POST", "/subscriptions/"+n.bought().sub, "cancel_at_period_end", "true")
-						return n.sub
-					},
-					func(n *noticed) bool { return n.has(1, "subscriptions", "cancel_at_period_end") },
-				},
-				{
-					"customer.subscription.deleted",
-					func(n *noticed) string { return n.AtProvider("DELETE", "/subscriptions/"+n.bought().sub).Str("id") },
-					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'canceled'") },
-				},
-				{
-					"customer.subscription.paused",
-					func(n *noticed) string {
-						changeAtProvider(n.Server, n.bought().sub, "status", "paused")
-						return n.sub
-					},
-					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'paused'") },
-				},
-				{
-					"customer.subscription.resumed",
-					func(n *noticed) string {
-						changeAtProvider(n.Server, n.bought().sub, "status", "paused")
-						notify(n.Server, "customer.subscription.paused", n.sub)
-						n.AtProvider("POST", "/subscriptions/"+n.sub+"/resume")
-						return n.sub
-					},
-					func(n *noticed) bool { return n.has(1, "subscriptions", "status = 'active'") },
-				},
-				{
-					"customer.subscription.trial_will_end", (*noticed).trial,
-					func(n *noticed) bool {
-						return mailsTitled(n.Server, "essai de l’offre « Essentiel »") == 1
-					},
-				},
-				{
-					"invoice.created", func(n *noticed) string { return n.billed("draft") },
-					func(n *noticed) bool { return n.has(2, "psp_invoices", "true") && n.has(1, "invoices", "true") },
-				},
-				{
-					"invoice.deleted",
-					func(n *noticed) string {
-						id := n.billed("draft")
-						notify(n.Server, "invoice.created", id)
-						hideAtProvider(n.Server, id)
-						return id
-					},
-					func(n *noticed) bool { return n.has(1, "psp_invoices", "true") && n.has(1, "invoices", "true") },
-				},
-				{
-					"invoice.updated", func(n *noticed) string { return n.billed("open") },
-					func(n *noticed) bool { return n.has(1, "invoices", "status = 'open'") },
-				},
-				{
-					"invoice.finalized", func(n *noticed) string { return n.billed("open") },
-					func(n *noticed) bool { return n.has(1, "invoices", "status = 'open'") },
-				},
-				{
-					"invoice.paid",
-					func(n *noticed) string {
-						id := n.told()
-						changeAtProvider(n.Server, id, "status", "paid")
-						return id
-					},
-					func(n *noticed) bool { return n.has(2, "invoices", "status = 'paid'") },
-				},
-				{
-					"invoice.payment_failed", (*noticed).told,
-					func(n *noticed) bool {
-						return mailsTitled(n.Server, "Payment failed for the “Starter” plan") == 1
-					},
-				},
-				{
-					"invoice.voided",
-					func(n *noticed) string {
-						id := n.told()
-						changeAtProvider(n.Server, id, "status", "void")
-						return id
-					},
-					func(n *noticed) bool { return n.has(1, "invoices", "status = 'void'") },
-				},
-				{
-					"invoice.marked_uncollectible",
-					func(n *noticed) string {
-						id := n.told()
-						changeAtProvider(n.Server, id, "status", "uncollectible")
-						return id
-					},
-					func(n *noticed) bool { return n.has(1, "invoices", "status = 'uncollectible'") },
-				},
-				{
-					"customer.deleted",
-					func(n *noticed) string {
-						n.bought()
-						return n.AtProvider("DELETE", "/customers/"+n.ProviderObjects(n.Owner, "customer")[0].Str("id")).Str("id")
-					},
-					func(n *noticed) bool {
-						return n.has(1, "subscriptions", "status = 'canceled'") && n.has(0, "psp_customers", "true") &&
-							n.has(1, "audit_logs", "action = 'customer.deleted'")
-					},
-				},
-			} {
+			for i, test := range slices.Concat(subscriptionNotifications, invoiceNotifications) {
 				n := &noticed{Customer: s.NewCustomer(fmt.Sprintf("tenant%d", i))}
 				id := test.change(n)
 				if test.effect(n) {

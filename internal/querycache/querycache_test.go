@@ -163,7 +163,7 @@ func TestOtherProcesses(t *testing.T) {
 		if _, err := other.ExecContext(t.Context(), `UPDATE wrong_passwords SET count = ?`, i); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) // the time within which the commit must be noticed
 		if n, _, err := cache.Get(t.Context(), "a"); n != int64(i) || err != nil {
 			t.Fatalf("got %d, %v; want %d", n, err, i)
 		}
@@ -337,7 +337,7 @@ func TestLockHeldByAnotherProcess(t *testing.T) {
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) // the time within which the commit must be noticed
 		if n, _, err := cache.Get(t.Context(), "a"); n != int64(i) || err != nil {
 			t.Errorf("got %d, %v; want %d", n, err, i)
 		}

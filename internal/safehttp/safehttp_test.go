@@ -257,7 +257,7 @@ func TestTimeIsBounded(t *testing.T) {
 				for r.URL.Path == "/drip" && r.Context().Err() == nil {
 					_, _ = io.WriteString(w, "x")
 					w.(http.Flusher).Flush()
-					time.Sleep(10 * time.Millisecond)
+					time.Sleep(10 * time.Millisecond) // slow, but never silent
 				}
 				<-r.Context().Done()
 			})

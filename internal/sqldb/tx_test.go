@@ -41,84 +41,127 @@ func names(t *testing.T, db *sqldb.DB) []string {
 	return list
 }
 
-func TestTx(t *testing.T) {
+// txTest is a use of transactions and its expected effect.
+type txTest struct {
+	run  func(ctx context.Context, db *sqldb.DB, done func(string)) error
+	err  error
+	want []string // stored names
+	done []string // the AfterCommit functions that ran
+}
+
+func (test txTest) check(t *testing.T) {
+	t.Helper()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		newProbes(t, db)
+		done := []string{}
+		err := test.run(t.Context(), db, func(s string) { done = append(done, s) })
+		if !errors.Is(err, test.err) {
+			t.Errorf("error %v, want %v", err, test.err)
+		}
+		if got := names(t, db); !slices.Equal(got, test.want) {
+			t.Errorf("stored %q, want %q", got, test.want)
+		}
+		if !slices.Equal(done, test.done) {
+			t.Errorf("ran %q, want %q", done, test.done)
+		}
+		// No transaction is left open: the next writer can run.
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if err := db.Tx(ctx, func(ctx context.Context) error { return insert(ctx, db, "next") }); err != nil {
+			t.Errorf("the next transaction: %v", err)
+		}
+	})
+}
+
+func TestTxCommits(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name string
-		run  func(ctx context.Context, db *sqldb.DB, done func(string)) error
-		err  error
-		want []string // stored names
-		done []string // what ran after the commit
-	}{
-		{
-			name: "commits",
-			run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
-				return db.Tx(ctx, func(ctx context.Context) error {
-					db.AfterCommit(ctx, func() { done("first") })
-					db.AfterCommit(ctx, func() { done("second") })
+	txTest{
+		run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
+			return db.Tx(ctx, func(ctx context.Context) error {
+				db.AfterCommit(ctx, func() { done("first") })
+				db.AfterCommit(ctx, func() { done("second") })
+				return insert(ctx, db, "a")
+			})
+		},
+		want: []string{"a"}, done: []string{"first", "second"},
+	}.check(t)
+}
+
+func TestTxRollsBackOnAnError(t *testing.T) {
+	t.Parallel()
+	txTest{
+		run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
+			return db.Tx(ctx, func(ctx context.Context) error {
+				db.AfterCommit(ctx, func() { done("never") })
+				return errors.Join(insert(ctx, db, "a"), errOops)
+			})
+		},
+		err: errOops,
+	}.check(t)
+}
+
+func TestNestedTxJoinsTheOuterOne(t *testing.T) {
+	t.Parallel()
+	txTest{
+		run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
+			return db.Tx(ctx, func(ctx context.Context) error {
+				err := db.Tx(ctx, func(ctx context.Context) error {
+					db.AfterCommit(ctx, func() { done("inner") })
 					return insert(ctx, db, "a")
 				})
-			},
-			want: []string{"a"}, done: []string{"first", "second"},
+				done("outer goes on")
+				return errors.Join(err, insert(ctx, db, "b"))
+			})
 		},
-		{
-			name: "rolls back on an error",
-			run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
-				return db.Tx(ctx, func(ctx context.Context) error {
-					db.AfterCommit(ctx, func() { done("never") })
+		want: []string{"a", "b"}, done: []string{"outer goes on", "inner"},
+	}.check(t)
+}
+
+func TestOuterErrorUndoesTheNestedTx(t *testing.T) {
+	t.Parallel()
+	txTest{
+		run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
+			return db.Tx(ctx, func(ctx context.Context) error {
+				if err := db.Tx(ctx, func(ctx context.Context) error { return insert(ctx, db, "a") }); err != nil {
+					return err
+				}
+				return errOops
+			})
+		},
+		err: errOops,
+	}.check(t)
+}
+
+func TestNestedErrorCannotBeDropped(t *testing.T) {
+	t.Parallel()
+	txTest{
+		run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
+			return db.Tx(ctx, func(ctx context.Context) error {
+				_ = db.Tx(ctx, func(ctx context.Context) error {
 					return errors.Join(insert(ctx, db, "a"), errOops)
 				})
-			},
-			err: errOops,
-		},
-		{
-			name: "nested joins",
-			run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
-				return db.Tx(ctx, func(ctx context.Context) error {
-					err := db.Tx(ctx, func(ctx context.Context) error {
-						db.AfterCommit(ctx, func() { done("inner") })
-						return insert(ctx, db, "a")
-					})
-					done("outer goes on")
-					return errors.Join(err, insert(ctx, db, "b"))
-				})
-			},
-			want: []string{"a", "b"}, done: []string{"outer goes on", "inner"},
-		},
-		{
-			name: "outer error undoes the nested one",
-			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
-				return db.Tx(ctx, func(ctx context.Context) error {
-					if err := db.Tx(ctx, func(ctx context.Context) error { return insert(ctx, db, "a") }); err != nil {
-						return err
-					}
-					return errOops
-				})
-			},
-			err: errOops,
-		},
-		{
-			name: "a nested error cannot be dropped",
-			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
-				return db.Tx(ctx, func(ctx context.Context) error {
-					_ = db.Tx(ctx, func(ctx context.Context) error {
-						return errors.Join(insert(ctx, db, "a"), errOops)
-					})
-					return nil
-				})
-			},
-			err: errOops,
-		},
-		{
-			name: "without a transaction after-commit is now",
-			run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
-				db.AfterCommit(ctx, func() { done("now") })
 				return nil
-			},
-			done: []string{"now"},
+			})
 		},
-		{
-			name: "ended context",
+		err: errOops,
+	}.check(t)
+}
+
+func TestAfterCommitWithoutTxRunsNow(t *testing.T) {
+	t.Parallel()
+	txTest{
+		run: func(ctx context.Context, db *sqldb.DB, done func(string)) error {
+			db.AfterCommit(ctx, func() { done("now") })
+			return nil
+		},
+		done: []string{"now"},
+	}.check(t)
+}
+
+func TestEndedContextRollsBack(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]txTest{
+		"before the transaction": {
 			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
 				ctx, cancel := context.WithCancel(ctx)
 				cancel()
@@ -126,8 +169,7 @@ func TestTx(t *testing.T) {
 			},
 			err: context.Canceled,
 		},
-		{
-			name: "context that ends inside",
+		"inside the transaction": {
 			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
 				ctx, cancel := context.WithCancel(ctx)
 				return db.Tx(ctx, func(ctx context.Context) error {
@@ -138,43 +180,22 @@ func TestTx(t *testing.T) {
 			},
 			err: context.Canceled,
 		},
-		{
-			name: "context that ended inside long before the end",
+		"inside, long before the end": {
 			run: func(ctx context.Context, db *sqldb.DB, _ func(string)) error {
 				ctx, cancel := context.WithCancel(ctx)
 				return db.Tx(ctx, func(ctx context.Context) error {
 					err := insert(ctx, db, "a")
 					cancel()
-					time.Sleep(50 * time.Millisecond)
+					time.Sleep(50 * time.Millisecond) // the driver can roll back in this time, before the function returns
 					return err
 				})
 			},
 			err: context.Canceled,
 		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-				newProbes(t, db)
-				done := []string{}
-				err := test.run(t.Context(), db, func(s string) { done = append(done, s) })
-				if !errors.Is(err, test.err) {
-					t.Errorf("error %v, want %v", err, test.err)
-				}
-				if got := names(t, db); !slices.Equal(got, test.want) {
-					t.Errorf("stored %q, want %q", got, test.want)
-				}
-				if !slices.Equal(done, test.done) {
-					t.Errorf("ran %q, want %q", done, test.done)
-				}
-				// No transaction is left open: the next writer can run.
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-				defer cancel()
-				if err := db.Tx(ctx, func(ctx context.Context) error { return insert(ctx, db, "next") }); err != nil {
-					t.Errorf("the next transaction: %v", err)
-				}
-			})
+			test.check(t)
 		})
 	}
 }

@@ -203,6 +203,7 @@ func TestFailedPayments(t *testing.T) {
 func TestQuotaRefusals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AvoidMidnight()
 		ada, eve := s.NewCustomer("ada"), s.NewCustomer("eve")
 		s.BuyPlan(ada.Owner, "free")
 		s.BuyPlan(eve.Owner, "free")

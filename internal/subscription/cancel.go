@@ -25,17 +25,14 @@ func (c cancellation) instruction() instruction {
 
 // cancel ends the tenant's running subscription.
 func (s *Service) cancel(ctx context.Context, tenantID uuid.UUID, c cancellation) (Subscription, error) {
-	return s.end(ctx, c, request{
-		load:    s.runningLoader(tenantID),
-		missing: ErrNotFound,
-	})
+	return s.end(ctx, c, steps{load: s.runningLoader(tenantID)})
 }
 
 // cancelByID is cancel for the admin API, which names the subscription. It rejects a subscription
 // of another tenant (404) and a status that does not allow a cancellation
 // (SUBSCRIPTION_CANNOT_BE_CANCELED).
 func (s *Service) cancelByID(ctx context.Context, tenantID, id uuid.UUID, c cancellation) (Subscription, error) {
-	return s.end(ctx, c, request{
+	return s.end(ctx, c, steps{
 		load: func(ctx context.Context) (Subscription, error) {
 			sub, err := s.store.byID(ctx, tenantID, id)
 			if err == nil && !sub.Status.IsRunning() {
@@ -47,16 +44,13 @@ func (s *Service) cancelByID(ctx context.Context, tenantID, id uuid.UUID, c canc
 	})
 }
 
-// end runs the operation. The callers set the load step and the missing error of r.
-func (s *Service) end(ctx context.Context, c cancellation, r request) (Subscription, error) {
+// end runs the operation. The callers set the load step and the missing error.
+func (s *Service) end(ctx context.Context, c cancellation, o steps) (Subscription, error) {
 	in := c.instruction()
-	r.repeats = isKind(in.Kind)
-	r.check = func(context.Context, Subscription) (instruction, verdict, error) { return in, mustSend, nil }
-	op, claimed, err := s.claim(ctx, r)
-	if err != nil || !claimed {
-		return op.before, err
-	}
-	return s.settle(ctx, op, notFoundAs(r.missing, s.sendCancellation(ctx, op)))
+	o.check = func(context.Context, Subscription) (instruction, verdict, error) { return in, mustSend, nil }
+	o.repeats = isKind(in.Kind)
+	o.send = s.sendCancellation
+	return s.operate(ctx, o)
 }
 
 // sendCancellation ends a subscription and drops its pending change. For an immediate cancellation,

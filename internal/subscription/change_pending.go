@@ -61,9 +61,8 @@ func (s *Service) voidInvoice(ctx context.Context, invoiceID string) error {
 // dropChange drops the pending or scheduled change of a running subscription, if there is one. It fails with
 // plan_change_error if the invoice was paid in the meantime, because the change was then made.
 func (s *Service) dropChange(ctx context.Context, load loader) error {
-	op, claimed, err := s.claim(ctx, request{
-		load:    load,
-		repeats: func(in instruction) bool { return in.Kind == opDrop || in.Kind == opUnschedule },
+	_, err := s.operate(ctx, steps{
+		load: load,
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
 			switch {
 			case sub.Pending != nil:
@@ -73,19 +72,15 @@ func (s *Service) dropChange(ctx context.Context, load loader) error {
 			}
 			return instruction{}, nothingToDo, nil
 		},
-		missing: ErrNotFound,
+		repeats: func(in instruction) bool { return in.Kind == opDrop || in.Kind == opUnschedule },
+		send: func(ctx context.Context, op operation) error {
+			if op.Kind == opUnschedule {
+				return s.sendSchedule(ctx, op)
+			}
+			return s.dropPending(ctx, op)
+		},
+		explain: func(refusal error) error { return errChangeRefused.Wrap(refusal) },
 	})
-	if claimed {
-		send := s.dropPending
-		if op.Kind == opUnschedule {
-			send = s.sendSchedule
-		}
-		sent := send(ctx, op)
-		if isRefusal(sent) {
-			sent = errChangeRefused.Wrap(sent)
-		}
-		_, err = s.settle(ctx, op, sent)
-	}
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}

@@ -64,38 +64,6 @@ func (m move) beginsPeriod() bool {
 	return m.plan.Interval != m.sub.Interval() || becomesFree
 }
 
-// readRemote loads the provider's price and state for a move. A move that requires a checkout does
-// not need them.
-//
-// Invariant: a change is priced on the provider's state. If the provider's state is newer than the
-// stored one, readRemote stores it and returns isCurrent false. The change must then be checked
-// again.
-func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err error) {
-	if m.takesCheckout {
-		return true, nil
-	}
-	if !m.isSeatsOnly() {
-		if m.priceID, err = s.deps.Prices.Ensure(ctx, m.plan.ID, m.price.ID); err != nil {
-			return false, err
-		}
-	}
-	if m.redeems != nil {
-		if m.pspCode, err = s.deps.Discounts.EnsureCode(ctx, *m.redeems); err != nil {
-			return false, err
-		}
-	}
-	if m.remote, err = s.deps.Provider.GetSubscription(ctx, m.sub.PSPSubscriptionID); err != nil {
-		return false, notFoundAs(ErrNotFound, err)
-	}
-	if m.isSeatsOnly() {
-		m.priceID = m.remote.PriceID
-	}
-	if !m.sub.BillsLike(m.remote) {
-		return false, notFoundAs(ErrNotFound, s.ReadBack(ctx, m.remote.ID, nil))
-	}
-	return true, nil
-}
-
 // priceAsShown returns the change to make. requested is the number of seats that the caller
 // requested, or 0 to keep the current number.
 //

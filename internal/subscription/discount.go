@@ -188,45 +188,16 @@ func (s *Service) recordDiscount(ctx context.Context, op operation, after Subscr
 	return s.deps.Audit.Record(ctx, after.discountEntry("subscription.promotion_code_removed", former, nil))
 }
 
-// closeOperation ends an operation without a known effect and releases its discount.
-func (s *Service) closeOperation(ctx context.Context, op operation, state string) error {
-	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		now := s.deps.Clock.Now()
-		if _, err := s.store.closeOperation(ctx, op, state, now); err != nil {
-			return err
-		}
-		if err := s.enqueueRestore(ctx, op, now); err != nil || op.DiscountID == uuid.Nil {
-			return err
-		}
-		return s.deps.Discounts.Release(ctx, op.before.TenantID, op.id)
-	})
-}
-
 // holdDiscount holds the discount that a new operation redeems.
-func (s *Service) holdDiscount(ctx context.Context, op operation, r request) error {
+func (s *Service) holdDiscount(ctx context.Context, op operation, o steps) error {
 	if op.DiscountID == uuid.Nil {
 		return nil
 	}
-	u, err := r.use(ctx, op.before, op.instruction)
+	u, err := o.discountUse(ctx, op.before, op.instruction)
 	if err != nil {
 		return err
 	}
 	return s.deps.Discounts.Hold(ctx, op.id, op.DiscountID, u, nil)
-}
-
-// useOfChange returns the use of the discount of a change of plan: the new plan at its price.
-func (s *Service) useOfChange(ctx context.Context, sub Subscription, in instruction) (discount.Use, error) {
-	u := discount.Use{TenantID: sub.TenantID, PlanID: in.PlanID, PriceCents: sub.PriceCents, Quantity: in.Quantity, Currency: sub.Currency}
-	if in.PlanID == sub.PlanID {
-		return u, nil
-	}
-	plan, err := s.deps.Catalog.Plan(ctx, in.PlanID)
-	if err != nil {
-		return u, err
-	}
-	price, _ := plan.PriceIn(sub.Currency)
-	u.PriceCents = price.PriceCents
-	return u, nil
 }
 
 // selectDiscount sets the discount that a move redeems. If the move does not redeem a discount,
@@ -353,11 +324,8 @@ func (d *Discount) appliesToPeriodOf(next Subscription) bool {
 // isKept reports whether a discount remains here although the provider has ended it: it has the
 // duration once and was not used yet, and no operation removes or replaces it.
 func (s *Service) isKept(ctx context.Context, known Subscription) (bool, error) {
-	op, err := s.store.pendingOperation(ctx, known)
-	if err == nil && !op.discountSetting().IsZero() {
-		return false, nil
-	}
-	if err != nil && !errors.Is(err, errNoOperation) {
+	op, isPending, err := s.store.pendingOperation(ctx, known)
+	if err != nil || isPending && !op.discountSetting().IsZero() {
 		return false, err
 	}
 	d, err := s.deps.Discounts.Load(ctx, known.Discount.ID)

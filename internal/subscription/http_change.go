@@ -101,7 +101,6 @@ type viewer func(ctx context.Context, sub Subscription) (*SubscriptionView, erro
 
 // changePlan changes the plan of the subscription that load returns, now or at the end of the period.
 func (h *HTTP) changePlan(ctx context.Context, load loader, p changeParams, view viewer) (*rest.Data[PlanChange], error) {
-	load = h.svc.upgradable(load)
 	if p.atPeriodEnd {
 		sub, err := h.svc.schedulePlan(ctx, load, p)
 		return answerPlanChange(ctx, PlanChange{Action: "scheduled"}, sub, err, view)

@@ -81,11 +81,7 @@ func (s *Service) syncMetered(ctx context.Context, tenantID uuid.UUID) error {
 			return err
 		}
 	}
-	op, claimed, err := s.claim(ctx, request{load: load, repeats: isKind(opMetered), check: s.checkMetered, missing: ErrNotFound})
-	if err != nil || !claimed {
-		return err
-	}
-	_, err = s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendMetered(ctx, op)))
+	_, err = s.operate(ctx, steps{load: load, check: s.checkMetered, repeats: isKind(opMetered), send: s.sendMetered})
 	return err
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
-	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
@@ -16,27 +15,24 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// The kinds of operations, as they are stored.
-const (
-	opCancel    = "cancel"     // at the end of the period
-	opCancelNow = "cancel_now" // immediately
-	opResume    = "resume"
-	opChange    = "change"   // changes the plan
-	opDrop      = "drop"     // drops a pending change
-	opQuantity  = "quantity" // changes the number of seats
-	opMetered   = "metered"  // changes the metered items
-	opRecharge  = "recharge" // charges a pending credit again that was never paid for
-	opTrialEnd  = "trial_end"
-	opTerms     = "terms"          // changes the terms of payment
-	opDiscount  = "discount"       // replaces or removes the discount
-	opReapply   = "discount_again" // applies a discount again that the invoice of a trial used up
-
-	opSchedule   = "schedule"   // schedules a change for the end of the period
-	opReschedule = "reschedule" // sets a scheduled change again after the subscription changed
-	opUnschedule = "unschedule" // takes a scheduled change back
-	opLapse      = "lapse"      // drops a scheduled change for which the tenant uses too much
-	opRelease    = "release"    // releases a schedule without a further phase
-)
+// An operation changes a subscription (rules: subscription#operations) in five steps:
+//
+//	load    read the subscription
+//	check   apply the rules and build the instruction for the provider
+//	claim   store the operation, leased to the caller
+//	send    call the provider with the instruction
+//	settle  read the provider's new state back, and store it with the outcome
+//
+// Each operation defines its steps in a file of its own; change.go is an example. This file has the
+// parts that all operations share, in the same order.
+//
+// If the provider cannot be reached, nothing changes here.
+//
+// Invariants: a subscription has at most one pending operation. The operation is checked against
+// the current state of the subscription and committed under the tenant's lock before the provider
+// is called. Other callers wait for it. An operation whose outcome is unknown stays pending: a
+// retry sends the same write with the same key, and any other operation first reads its outcome
+// back.
 
 const (
 	// operationLease is longer than it takes to call the provider and to read the state back. It
@@ -54,59 +50,6 @@ const (
 	releasePause = 250 * time.Millisecond
 )
 
-// usageSettled is the value of instruction.Usage. Package billing looks for it.
-const usageSettled = "settled"
-
-// instruction is a write to the provider. It is stored verbatim so that a retry sends the same
-// request.
-type instruction struct {
-	Kind   string  `json:"kind"`
-	Reason *string `json:"reason,omitempty"` // why the subscription is canceled
-	// PlanID to TrialEnd belong to a change of plan. Quantity and ItemID are also set for a change
-	// of seats.
-	PlanID        uuid.UUID `json:"plan_id,omitzero"`
-	Quantity      int64     `json:"quantity,omitzero"`
-	ItemID        string    `json:"item_id,omitzero"`
-	PriceID       string    `json:"price_id,omitzero"`
-	ProrationDate time.Time `json:"proration_date,omitzero"`
-	Unprorated    bool      `json:"unprorated,omitzero"`
-	UnpaidCredit  int64     `json:"unpaid_credit,omitzero"`
-	ProductID     string    `json:"product_id,omitzero"`
-	PaysOwed      bool      `json:"pays_owed,omitzero"` // if that fails, no change is made
-	TrialEnd      time.Time `json:"trial_end,omitzero"` // of opTrialEnd: zero ends the trial now
-	// ForCustomer means that the platform changes the plan for a customer who is absent.
-	ForCustomer bool `json:"for_customer,omitzero"`
-	// Usage is usageSettled while the operation settles the tenant's usage. Meanwhile no usage can
-	// be recorded.
-	Usage string `json:"usage,omitempty"`
-	// ShownUsage is the only usage amount that a change of plan can charge. Nil allows any amount.
-	ShownUsage *int64 `json:"shown_usage,omitempty"`
-	// Departures counts the members who had left when the instruction was checked. Once the
-	// operation is done, their seats are no longer billed.
-	Departures int64 `json:"departures,omitzero"`
-	// Metered lists the metered items to change, either with a change of plan or for the period
-	// that starts at Period.
-	Metered []psp.MeteredChange `json:"metered,omitempty"`
-	Period  time.Time           `json:"period,omitzero"`
-	// Terms and PaymentMethodID belong to opTerms.
-	Terms           *Terms `json:"terms,omitempty"`
-	PaymentMethodID string `json:"payment_method_id,omitempty"`
-	// DiscountID is the discount that opDiscount and opChange redeem. PSPCodeID is the provider's
-	// promotion code. DropsDiscount removes the current discount.
-	DiscountID    uuid.UUID `json:"discount_id,omitzero"`
-	PSPCodeID     string    `json:"psp_code_id,omitempty"`
-	DropsDiscount bool      `json:"drops_discount,omitempty"`
-	// Scheduled is the change that opSchedule and opReschedule set, and that opTrialEnd moves.
-	// Interval is the interval of its price, and Metered has its metered prices.
-	Scheduled *scheduledChange `json:"scheduled,omitempty"`
-	Interval  catalog.Interval `json:"interval,omitzero"`
-}
-
-// isKind returns a predicate for instructions of one kind.
-func isKind(kind string) func(instruction) bool {
-	return func(in instruction) bool { return in.Kind == kind }
-}
-
 // operation is a write to the provider that is stored before it is sent. Its ID is the idempotency
 // key.
 type operation struct {
@@ -123,41 +66,68 @@ func (op operation) key() string { return op.id.String() }
 // isRepeatable reports whether a retry can still continue the operation.
 func (op operation) isRepeatable(now time.Time) bool { return now.Sub(op.createdAt) < repeatWindow }
 
-// An operation changes a subscription (rules: subscription#operations) in five steps:
-//
-//	load    read the subscription
-//	check   apply the rules and build the instruction for the provider
-//	claim   store the operation, leased to the caller
-//	send    call the provider with the instruction
-//	settle  read the provider's new state back, and store it with the outcome
-//
-// If the provider cannot be reached, nothing changes here.
-//
-// Invariants: a subscription has at most one pending operation. The operation is checked against
-// the current state of the subscription and committed under the tenant's lock before the provider
-// is called. Other callers wait for it. An operation whose outcome is unknown stays pending: a
-// retry sends the same write with the same key, and any other operation first reads its outcome
-// back.
+// steps are the steps of an operation. Only load, check and send are required.
+type steps struct {
+	load  loader
+	check func(ctx context.Context, sub Subscription) (instruction, verdict, error)
 
-// request holds the first steps of an operation, which claim runs.
-type request struct {
-	load func(ctx context.Context) (Subscription, error)
 	// repeats reports whether an earlier instruction was an attempt at the same operation. If it is
 	// nil, a retry does not continue the earlier attempt.
 	repeats func(earlier instruction) bool
-	check   func(ctx context.Context, sub Subscription) (instruction, verdict, error)
 	// confirm reports, under the tenant's lock, whether a checked instruction still applies. If it
 	// is nil, an unchanged subscription is enough.
 	confirm func(ctx context.Context, sub Subscription, in instruction) (bool, error)
-	// missing is the error to return if the provider does not have the subscription.
+	// discountUse returns the use of the discount that an instruction redeems. It is required if an
+	// instruction has a DiscountID.
+	discountUse func(ctx context.Context, sub Subscription, in instruction) (discount.Use, error)
+
+	// send calls the provider. A retry calls it again with the same operation.
+	send func(ctx context.Context, op operation) error
+
+	// missing is the error to return if the provider does not have the subscription. The default is
+	// ErrNotFound.
 	missing *fault.Error
-	// use returns the use of the discount that an instruction redeems.
-	use func(ctx context.Context, sub Subscription, in instruction) (discount.Use, error)
+	// explain converts a refusal of the provider to the error of the request. By default, only a
+	// missing subscription is converted.
+	explain func(refusal error) error
 }
 
-// requireRunning returns a load step that finds only active, trialing and past_due subscriptions, which
-// can be canceled, resumed and changed.
-func (s *Service) requireRunning(load loader) loader {
+// operate runs the steps of an operation and returns the resulting subscription. If the check
+// requires no change, it returns the loaded subscription.
+func (s *Service) operate(ctx context.Context, o steps) (Subscription, error) {
+	if o.missing == nil {
+		o.missing = ErrNotFound
+	}
+	op, claimed, err := s.claim(ctx, o)
+	if err != nil || !claimed {
+		return op.before, err
+	}
+	sent := o.send(ctx, op)
+	switch {
+	case o.explain == nil:
+		sent = notFoundAs(o.missing, sent)
+	case isRefusal(sent):
+		sent = o.explain(sent)
+	}
+	return s.settle(ctx, op, sent)
+}
+
+// loader is the first step of an operation: it loads the subscription of a request.
+type loader func(ctx context.Context) (Subscription, error)
+
+// currentLoader returns a load step that loads the tenant's subscription that is not over.
+func (s *Service) currentLoader(tenantID uuid.UUID) loader {
+	return func(ctx context.Context) (Subscription, error) { return s.LoadCurrent(ctx, tenantID) }
+}
+
+// runningLoader returns a load step that loads the tenant's running subscription.
+func (s *Service) runningLoader(tenantID uuid.UUID) loader {
+	return requireRunning(s.currentLoader(tenantID))
+}
+
+// requireRunning returns a load step that finds only active, trialing and past_due subscriptions,
+// which can be canceled, resumed and changed.
+func requireRunning(load loader) loader {
 	return func(ctx context.Context) (Subscription, error) {
 		sub, err := load(ctx)
 		if err == nil && !sub.Status.IsRunning() {
@@ -165,11 +135,6 @@ func (s *Service) requireRunning(load loader) loader {
 		}
 		return sub, err
 	}
-}
-
-// runningLoader returns a load step that loads the tenant's running subscription.
-func (s *Service) runningLoader(tenantID uuid.UUID) loader {
-	return s.requireRunning(s.currentLoader(tenantID))
 }
 
 // verdict is the outcome of a check.
@@ -184,44 +149,52 @@ const (
 // claim loads the subscription, checks the rules and stores the operation. The caller must send and
 // settle it. If there is nothing to send, claimed is false and op.before is the subscription. claim
 // starts over whenever another operation ends or another state is stored in between.
-func (s *Service) claim(ctx context.Context, r request) (op operation, claimed bool, _ error) {
-	for began := s.deps.Lease.Now(); ; {
-		sub, err := r.load(ctx)
+func (s *Service) claim(ctx context.Context, o steps) (op operation, claimed bool, _ error) {
+	for start := s.deps.Lease.Now(); ; {
+		sub, err := o.load(ctx)
 		if err != nil {
 			return operation{}, false, err
 		}
-		pending, err := s.store.pendingOperation(ctx, sub)
-		switch {
-		case err == nil && pending.leasedUntil.After(s.deps.Lease.Now()):
-			if s.deps.Lease.Now().Sub(began) >= busyWait || !clock.Pause(ctx, busyPause) {
-				return operation{}, false, errBusy
-			}
-			continue
-		case err == nil:
-			op, claimed, err := s.takeOver(ctx, pending, r)
+		pending, isPending, err := s.store.pendingOperation(ctx, sub)
+		if err != nil {
+			return operation{}, false, err
+		}
+		if isPending {
+			op, claimed, err := s.resolvePending(ctx, pending, o, start)
 			if err != nil || claimed {
 				return op, claimed, err
 			}
 			continue
-		case !errors.Is(err, errNoOperation):
-			return operation{}, false, err
 		}
-		acknowledged, err := s.acknowledge(ctx, sub, r)
+		acknowledged, err := s.acknowledge(ctx, sub, o)
 		if err != nil || acknowledged {
 			return operation{before: sub}, false, err
 		}
-		in, verdict, err := r.check(ctx, sub)
+		in, verdict, err := o.check(ctx, sub)
 		if err != nil || verdict == nothingToDo {
 			return operation{before: sub}, false, err
 		}
 		if verdict == outOfDate {
 			continue
 		}
-		op, claimed, err := s.begin(ctx, sub, in, r)
+		op, claimed, err := s.begin(ctx, sub, in, o)
 		if err != nil || claimed {
 			return op, claimed, err
 		}
 	}
+}
+
+// resolvePending handles the pending operation of another caller: it waits a moment while the
+// operation is leased, and takes it over afterwards. start is when the wait began.
+func (s *Service) resolvePending(ctx context.Context, pending operation, o steps, start time.Time) (_ operation, claimed bool, _ error) {
+	now := s.deps.Lease.Now()
+	if !pending.leasedUntil.After(now) {
+		return s.takeOver(ctx, pending, o)
+	}
+	if now.Sub(start) >= busyWait || !clock.Pause(ctx, busyPause) {
+		return operation{}, false, errBusy
+	}
+	return operation{}, false, nil
 }
 
 // takeOver leases a pending operation that no caller is working on. If the request repeats it, the
@@ -229,17 +202,17 @@ func (s *Service) claim(ctx context.Context, r request) (op operation, claimed b
 //
 // Invariant: only the holder of the lease ends an operation. So no caller abandons an operation
 // that another caller is retrying, and its effect is always recorded.
-func (s *Service) takeOver(ctx context.Context, pending operation, r request) (_ operation, claimed bool, _ error) {
+func (s *Service) takeOver(ctx context.Context, pending operation, o steps) (_ operation, claimed bool, _ error) {
 	now, leasedAt := s.deps.Clock.Now(), s.deps.Lease.Now()
 	leased, err := s.store.lease(ctx, pending, leasedAt, now)
 	if err != nil || !leased {
 		return operation{}, false, err
 	}
 	pending.leasedUntil = leasedAt.Add(operationLease)
-	if r.repeats != nil && r.repeats(pending.instruction) && pending.isRepeatable(now) {
+	if o.repeats != nil && o.repeats(pending.instruction) && pending.isRepeatable(now) {
 		return pending, true, nil
 	}
-	return operation{}, false, notFoundAs(r.missing, s.abandon(ctx, pending))
+	return operation{}, false, notFoundAs(o.missing, s.abandon(ctx, pending))
 }
 
 // acknowledge reports whether the request repeats an abandoned operation that the provider had
@@ -249,8 +222,8 @@ func (s *Service) takeOver(ctx context.Context, pending operation, r request) (_
 // succeeds as if it were the first attempt, no matter which operation has read the outcome back
 // since (seats can change at any time). This applies to the first retry only, and only while the
 // effect is still visible.
-func (s *Service) acknowledge(ctx context.Context, sub Subscription, r request) (first bool, _ error) {
-	if r.repeats == nil {
+func (s *Service) acknowledge(ctx context.Context, sub Subscription, o steps) (first bool, _ error) {
+	if o.repeats == nil {
 		return false, nil
 	}
 	last, state, err := s.store.lastRequestedOperation(ctx, sub)
@@ -258,7 +231,7 @@ func (s *Service) acknowledge(ctx context.Context, sub Subscription, r request) 
 		return false, nil
 	}
 	now := s.deps.Clock.Now()
-	if err != nil || state != stateAbandoned || !r.repeats(last.instruction) || !last.isVisibleIn(sub) || !last.isRepeatable(now) {
+	if err != nil || state != stateAbandoned || !o.repeats(last.instruction) || !last.isVisibleIn(sub) || !last.isRepeatable(now) {
 		return false, err
 	}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -276,7 +249,7 @@ func (s *Service) acknowledge(ctx context.Context, sub Subscription, r request) 
 
 // begin stores a new operation. claimed is false if the subscription has changed since it was
 // loaded, or if the instruction no longer applies.
-func (s *Service) begin(ctx context.Context, sub Subscription, in instruction, r request) (op operation, claimed bool, _ error) {
+func (s *Service) begin(ctx context.Context, sub Subscription, in instruction, o steps) (op operation, claimed bool, _ error) {
 	op = operation{
 		id: sqldb.NewID(), before: sub, by: authz.OriginOf(ctx), instruction: in, leasedUntil: s.deps.Lease.Now().Add(operationLease),
 	}
@@ -292,15 +265,15 @@ func (s *Service) begin(ctx context.Context, sub Subscription, in instruction, r
 		if err != nil {
 			return err
 		}
-		if _, err = s.store.pendingOperation(ctx, sub); !errors.Is(err, errNoOperation) {
+		if _, isPending, err := s.store.pendingOperation(ctx, sub); err != nil || isPending {
 			return err
 		}
-		if r.confirm != nil {
-			if applies, err := r.confirm(ctx, sub, in); err != nil || !applies {
+		if o.confirm != nil {
+			if applies, err := o.confirm(ctx, sub, in); err != nil || !applies {
 				return err
 			}
 		}
-		if err := s.holdDiscount(ctx, op, r); err != nil {
+		if err := s.holdDiscount(ctx, op, o); err != nil {
 			return err
 		}
 		claimed = true
@@ -367,6 +340,20 @@ func (s *Service) abandon(ctx context.Context, op operation) error {
 		return errors.Join(err, s.releaseLease(context.WithoutCancel(ctx), op))
 	}
 	return s.closeOperation(ctx, op, stateAbandoned)
+}
+
+// closeOperation ends an operation without a known effect and releases its discount.
+func (s *Service) closeOperation(ctx context.Context, op operation, state string) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		now := s.deps.Clock.Now()
+		if _, err := s.store.closeOperation(ctx, op, state, now); err != nil {
+			return err
+		}
+		if err := s.enqueueRestore(ctx, op, now); err != nil || op.DiscountID == uuid.Nil {
+			return err
+		}
+		return s.deps.Discounts.Release(ctx, op.before.TenantID, op.id)
+	})
 }
 
 // releaseLease leaves the operation pending and free for the next caller. If the database is

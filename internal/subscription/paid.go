@@ -256,15 +256,7 @@ func (s *Service) chargeUnpaidCredit(ctx context.Context, op operation) error {
 // rechargeCredit adds a charge to the next invoice for pending credit whose invoice was refunded,
 // voided or never paid.
 func (s *Service) rechargeCredit(ctx context.Context, tenantID uuid.UUID) error {
-	op, claimed, err := s.claim(ctx, request{
-		load:    s.runningLoader(tenantID),
-		check:   s.checkRecharge,
-		missing: ErrNotFound,
-	})
-	if err != nil || !claimed {
-		return err
-	}
-	_, err = s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendRecharge(ctx, op)))
+	_, err := s.operate(ctx, steps{load: s.runningLoader(tenantID), check: s.checkRecharge, send: s.sendRecharge})
 	return err
 }
 

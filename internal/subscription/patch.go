@@ -92,3 +92,10 @@ func (s *Service) checkPatch(ctx context.Context, tenantID, id uuid.UUID, p patc
 	_, err = s.checkUnits(ctx, tenantID, plan, *p.quantity)
 	return sub, err
 }
+
+// changeSeats changes the number of seats of a subscription on behalf of the platform.
+func (s *Service) changeSeats(ctx context.Context, sub Subscription, quantity int64) (Subscription, error) {
+	p := changeParams{planID: sub.PlanID, quantity: quantity, isUnseen: true}
+	result, err := s.changePlan(ctx, s.store.loaderByID(sub.TenantID, sub.ID), p)
+	return result.sub, err
+}

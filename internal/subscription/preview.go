@@ -123,16 +123,6 @@ func (s *Service) previewChange(ctx context.Context, load loader, params changeP
 	}
 }
 
-// newOutdatedError returns the error for a change whose usage has changed since its preview. The
-// error contains a new preview.
-func (s *Service) newOutdatedError(ctx context.Context, load loader, p changeParams) error {
-	next, err := s.previewChange(ctx, load, p)
-	if err != nil {
-		return err
-	}
-	return errOutdated.With("preview", newChangePreview(next))
-}
-
 // storedPreview returns the cost of making a change now, and stores it as the last preview.
 // requested is the number of seats that the caller requested, or 0 to keep the current number.
 func (s *Service) storedPreview(ctx context.Context, m move, requested int64) (preview, error) {

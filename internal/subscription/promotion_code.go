@@ -14,21 +14,14 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// loader loads the subscription of a request.
-type loader func(ctx context.Context) (Subscription, error)
-
 // applyCode redeems a promotion code for a running subscription. It applies from the next invoice and
 // replaces the current code. It rejects a code that cannot be used (promotion_code_invalid).
 //
 // Invariant: the operation holds the redemption before the provider is called, and the redemption is
 // counted in the transaction that stores the new state.
 func (s *Service) applyCode(ctx context.Context, load loader, code string) (Subscription, error) {
-	var want uuid.UUID
-	op, claimed, err := s.claim(ctx, request{
+	return s.operate(ctx, steps{
 		load: load,
-		repeats: func(earlier instruction) bool {
-			return earlier.Kind == opDiscount && earlier.DiscountID != uuid.Nil && s.deps.Discounts.Has(ctx, earlier.DiscountID, code)
-		},
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 			d, err := s.findDiscount(ctx, code, useOf(sub))
 			if err != nil {
@@ -37,17 +30,15 @@ func (s *Service) applyCode(ctx context.Context, load loader, code string) (Subs
 			if d == nil {
 				return instruction{}, nothingToDo, errCodeRequired
 			}
-			want = d.ID
 			pspCode, err := s.deps.Discounts.EnsureCode(ctx, *d)
-			return instruction{Kind: opDiscount, DiscountID: want, PSPCodeID: pspCode}, mustSend, err
+			return instruction{Kind: opDiscount, DiscountID: d.ID, PSPCodeID: pspCode}, mustSend, err
 		},
-		use:     func(_ context.Context, sub Subscription, _ instruction) (discount.Use, error) { return useOf(sub), nil },
-		missing: ErrNotFound,
+		repeats: func(earlier instruction) bool {
+			return earlier.Kind == opDiscount && earlier.DiscountID != uuid.Nil && s.deps.Discounts.Has(ctx, earlier.DiscountID, code)
+		},
+		discountUse: func(_ context.Context, sub Subscription, _ instruction) (discount.Use, error) { return useOf(sub), nil },
+		send:        s.sendDiscount,
 	})
-	if err != nil || !claimed {
-		return op.before, err
-	}
-	return s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendDiscount(ctx, op)))
 }
 
 // useOf returns the use of a discount by a running subscription.
@@ -59,21 +50,17 @@ var errCodeRequired = fault.OnField("promotion_code", "validation.required")
 
 // dropCode removes the promotion code of a running subscription, if it has one.
 func (s *Service) dropCode(ctx context.Context, load loader) error {
-	op, claimed, err := s.claim(ctx, request{
-		load:    load,
-		repeats: func(earlier instruction) bool { return earlier.Kind == opDiscount && earlier.DropsDiscount },
+	_, err := s.operate(ctx, steps{
+		load: load,
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
 			if sub.liveDiscount() == nil {
 				return instruction{}, nothingToDo, nil
 			}
 			return instruction{Kind: opDiscount, DropsDiscount: true}, mustSend, nil
 		},
-		missing: ErrNotFound,
+		repeats: func(earlier instruction) bool { return earlier.Kind == opDiscount && earlier.DropsDiscount },
+		send:    s.sendDiscount,
 	})
-	if err != nil || !claimed {
-		return err
-	}
-	_, err = s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendDiscount(ctx, op)))
 	return err
 }
 
@@ -97,21 +84,17 @@ func (s *Service) HandleDiscount(ctx context.Context, job jobs.Job) error {
 	if err := job.Decode(&id); err != nil {
 		return err
 	}
-	op, claimed, err := s.claim(ctx, request{
-		load:    func(ctx context.Context) (Subscription, error) { return s.store.byPSPID(ctx, id) },
-		repeats: isKind(opReapply),
+	_, err := s.operate(ctx, steps{
+		load: func(ctx context.Context) (Subscription, error) { return s.store.byPSPID(ctx, id) },
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
 			if sub.Discount == nil || sub.Discount.PSPID != "" || sub.Status != Trialing {
 				return instruction{}, nothingToDo, nil
 			}
 			return instruction{Kind: opReapply}, mustSend, nil
 		},
-		missing: ErrNotFound,
+		repeats: isKind(opReapply),
+		send:    s.sendReapply,
 	})
-	if err != nil || !claimed {
-		return err
-	}
-	_, err = s.settle(ctx, op, s.sendReapply(ctx, op))
 	return psp.MarkPermanent(err)
 }
 
@@ -162,7 +145,7 @@ func (h *HTTP) answerCode(ctx context.Context, load loader, code string, view vi
 // adminLoader returns a load step for a running subscription of a tenant.
 func (h *HTTP) adminLoader(tenant, subscription string) (loader, error) {
 	tenantID, id, err := pathIDs(tenant, subscription)
-	return h.svc.requireRunning(h.svc.store.loaderByID(tenantID, id)), err
+	return requireRunning(h.svc.store.loaderByID(tenantID, id)), err
 }
 
 // AdminRunningExists is the check of routes that name a running subscription of a tenant.

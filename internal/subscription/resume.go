@@ -9,21 +9,17 @@ import (
 // resume removes the scheduled end of a running subscription. It fails with
 // subscription_not_resumable if no end is scheduled.
 func (s *Service) resume(ctx context.Context, load loader) (Subscription, error) {
-	op, claimed, err := s.claim(ctx, request{
-		load:    load,
-		repeats: isKind(opResume),
+	return s.operate(ctx, steps{
+		load: load,
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
 			if !sub.IsEnding() {
 				return instruction{}, nothingToDo, errNotResumable
 			}
 			return instruction{Kind: opResume}, mustSend, nil
 		},
-		missing: ErrNotFound,
+		repeats: isKind(opResume),
+		send:    s.sendResume,
 	})
-	if err != nil || !claimed {
-		return op.before, err
-	}
-	return s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendResume(ctx, op)))
 }
 
 // sendResume clears the scheduled end, which is either the end of the period or a date. One request

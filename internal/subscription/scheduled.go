@@ -64,26 +64,23 @@ func (c *scheduledChange) hasSameView(o *scheduledChange) bool {
 // to a paid one, a change of a subscription that ends (plan_change_error), and a change while
 // another one waits for its payment (change_waits).
 func (s *Service) schedulePlan(ctx context.Context, load loader, p changeParams) (Subscription, error) {
-	return s.schedule(ctx, request{
-		load: load,
-		repeats: func(in instruction) bool {
-			return in.Kind == opSchedule && in.PlanID == p.planID && in.Scheduled != nil && in.Scheduled.Seats == p.quantity
-		},
+	return s.schedule(ctx, steps{
+		load: requireUpgradable(load),
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 			return s.checkScheduledPlan(ctx, sub, p)
 		},
+		repeats: func(in instruction) bool {
+			return in.Kind == opSchedule && in.PlanID == p.planID && in.Scheduled != nil && in.Scheduled.Seats == p.quantity
+		},
 		confirm: s.confirmSeats,
-		missing: ErrNotFound,
 	})
 }
 
-// schedule runs an operation that schedules a change or takes it back.
-func (s *Service) schedule(ctx context.Context, r request) (Subscription, error) {
-	op, claimed, err := s.claim(ctx, r)
-	if err != nil || !claimed {
-		return op.before, err
-	}
-	return s.settle(ctx, op, refuseChange(s.sendSchedule(ctx, op)))
+// schedule runs an operation that schedules a change or removes it. The caller sets the steps up to
+// the claim.
+func (s *Service) schedule(ctx context.Context, o steps) (Subscription, error) {
+	o.send, o.explain = s.sendSchedule, explainChange
+	return s.operate(ctx, o)
 }
 
 // checkScheduledPlan checks the rules of a change of plan at the end of the period.
@@ -92,12 +89,7 @@ func (s *Service) checkScheduledPlan(ctx context.Context, sub Subscription, p ch
 	if err != nil {
 		return instruction{}, nothingToDo, err
 	}
-	if !m.isSeatsOnly() {
-		if err := s.requireEligible(ctx, sub.TenantID, m.plan); err != nil {
-			return instruction{}, nothingToDo, err
-		}
-	}
-	if _, err := s.billableTenant(ctx, sub.TenantID, false); err != nil {
+	if _, err := s.requireMovable(ctx, m); err != nil {
 		return instruction{}, nothingToDo, err
 	}
 	isCurrent, err := s.readRemote(ctx, &m)
@@ -307,13 +299,9 @@ func (s *Service) releaseSchedule(ctx context.Context, op operation) error {
 	return s.deps.Schedules.Release(ctx, op.before.PSPSubscriptionID, op.key()+"-release")
 }
 
-// restoreScheduled is called after a rejected operation that had released a scheduled change. It
-// schedules this change again; if that fails, JobSchedule does it later. It returns the error of
-// the operation.
-func (s *Service) restoreScheduled(ctx context.Context, op operation, sent error) error {
-	if !isRefusal(sent) || op.before.Scheduled == nil {
-		return sent
-	}
+// restoreScheduled schedules a change again that a rejected operation had released. A failure is only
+// logged, because JobSchedule schedules the change later.
+func (s *Service) restoreScheduled(ctx context.Context, op operation) {
 	in, err := s.scheduleInstruction(ctx, opReschedule, op.before, *op.before.Scheduled)
 	if err == nil {
 		again := op
@@ -327,7 +315,6 @@ func (s *Service) restoreScheduled(ctx context.Context, op operation, sent error
 		s.deps.Log.WarnContext(ctx, "failed to restore scheduled change", "tenant_id", op.before.TenantID,
 			"psp_subscription_id", op.before.PSPSubscriptionID, "error", err)
 	}
-	return sent
 }
 
 // mergeScheduled returns the scheduled change of the provider's subscription. It returns nil if

@@ -100,9 +100,8 @@ func (s *Service) HandleSchedule(ctx context.Context, job jobs.Job) error {
 	if err := job.Decode(&j); err != nil {
 		return err
 	}
-	r := request{
-		load:    func(ctx context.Context) (Subscription, error) { return s.store.byPSPID(ctx, j.PSPSubscriptionID) },
-		missing: ErrNotFound,
+	o := steps{
+		load: func(ctx context.Context) (Subscription, error) { return s.store.byPSPID(ctx, j.PSPSubscriptionID) },
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 			if j.OperationID != uuid.Nil {
 				return s.checkRestore(ctx, sub, j.OperationID)
@@ -115,7 +114,7 @@ func (s *Service) HandleSchedule(ctx context.Context, job jobs.Job) error {
 		err = s.ReadBack(ctx, j.PSPSubscriptionID, nil)
 	}
 	if err == nil {
-		_, err = s.schedule(ctx, r)
+		_, err = s.schedule(ctx, o)
 	}
 	if errors.Is(err, ErrNotFound) || errors.Is(err, schedule.ErrPeriodEnded) { // the new period is read back
 		return nil
@@ -192,8 +191,8 @@ func (s *Service) followTeam(ctx context.Context, tenantID uuid.UUID) error {
 	if err != nil || sub.Scheduled == nil {
 		return err
 	}
-	_, err = s.schedule(ctx, request{
-		load: s.runningLoader(tenantID), missing: ErrNotFound,
+	_, err = s.schedule(ctx, steps{
+		load: s.runningLoader(tenantID),
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 			if sub.Scheduled == nil {
 				return instruction{}, nothingToDo, nil

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 )
 
@@ -17,30 +16,17 @@ type pricePatch struct {
 // schedulePrice schedules another price of the same plan for the end of the period. If the price is
 // the current one, it removes the scheduled change.
 func (s *Service) schedulePrice(ctx context.Context, tenantID, id uuid.UUID, p pricePatch) (Subscription, error) {
-	return s.schedule(ctx, request{
-		load: func(ctx context.Context) (Subscription, error) { return s.loadPriced(ctx, tenantID, id) },
+	return s.schedule(ctx, steps{
+		load: requireUpgradable(s.store.loaderByID(tenantID, id)),
+		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
+			return s.checkPrice(ctx, sub, p)
+		},
 		repeats: func(in instruction) bool {
 			return in.Kind == opSchedule && in.Scheduled != nil && in.Scheduled.CustomPrice == (p.custom != nil) &&
 				(p.custom == nil || in.Scheduled.PriceCents == *p.custom)
 		},
-		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
-			return s.checkPrice(ctx, sub, p)
-		},
-		confirm: func(ctx context.Context, _ Subscription, _ instruction) (bool, error) {
-			err := authz.Recheck(ctx)
-			return err == nil, err
-		},
-		missing: ErrNotFound,
+		confirm: confirmCaller,
 	})
-}
-
-// loadPriced returns a running subscription of a tenant.
-func (s *Service) loadPriced(ctx context.Context, tenantID, id uuid.UUID) (Subscription, error) {
-	sub, err := s.store.byID(ctx, tenantID, id)
-	if err == nil && !sub.Status.IsRunning() {
-		err = errNotUpgradable
-	}
-	return sub, err
 }
 
 // checkPrice checks the rules of another price of the same plan.

@@ -86,11 +86,8 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 	if err != nil {
 		return nil, err
 	}
-	op, err := s.store.pendingOperation(ctx, sub)
-	if errors.Is(err, errNoOperation) {
-		return limit, nil
-	}
-	if err != nil || op.Kind != opChange && op.Kind != opSchedule || !op.isRepeatable(s.deps.Clock.Now()) {
+	op, isPending, err := s.store.pendingOperation(ctx, sub)
+	if err != nil || !isPending || op.Kind != opChange && op.Kind != opSchedule || !op.isRepeatable(s.deps.Clock.Now()) {
 		return limit, err
 	}
 	return s.lowerSeatLimit(ctx, limit, op.PlanID)
@@ -166,8 +163,9 @@ func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 
 // syncSeats updates the quantity of a seat plan to match the members. It is postponed while a
 // change of plan is pending, because any other change makes the provider drop the pending one.
-func (s *Service) syncSeats(ctx context.Context, tenantID uuid.UUID) (postponed bool, _ error) {
-	op, claimed, err := s.claim(ctx, request{
+func (s *Service) syncSeats(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	postponed := false
+	_, err := s.operate(ctx, steps{
 		load: s.runningLoader(tenantID),
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 			if postponed = sub.hasPendingChange(s.deps.Clock.Now()); postponed {
@@ -175,15 +173,12 @@ func (s *Service) syncSeats(ctx context.Context, tenantID uuid.UUID) (postponed 
 			}
 			return s.checkSeats(ctx, sub)
 		},
-		missing: ErrNotFound,
+		send: func(ctx context.Context, op operation) error {
+			_, err := s.deps.Provider.SetQuantity(ctx, op.change(), op.before.Interval().LongerThanMonth(), op.key())
+			return err
+		},
 	})
-	if err != nil || !claimed {
-		return postponed, err
-	}
-	monthly := op.before.Interval().LongerThanMonth()
-	_, sent := s.deps.Provider.SetQuantity(ctx, op.change(), monthly, op.key())
-	_, err = s.settle(ctx, op, notFoundAs(ErrNotFound, sent))
-	return false, err
+	return postponed, err
 }
 
 // checkSeats returns the instruction to bill the members of a team.

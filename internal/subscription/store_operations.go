@@ -22,15 +22,16 @@ const (
 	stateAbandoned = "abandoned"
 )
 
-// pendingOperation returns the pending operation on a subscription, or errNoOperation.
-func (s store) pendingOperation(ctx context.Context, sub Subscription) (operation, error) {
+// pendingOperation returns the pending operation on a subscription. Without one, isPending is false.
+func (s store) pendingOperation(ctx context.Context, sub Subscription) (op operation, isPending bool, _ error) {
 	row, err := s.q(ctx).PendingOperation(ctx, subscriptionsql.PendingOperationParams{
 		TenantID: sub.TenantID, SubscriptionID: sub.ID,
 	})
 	if err != nil {
-		return operation{}, sqldb.WrapAbsent(err, "read pending operation", errNoOperation)
+		return operation{}, false, sqldb.WrapAbsent(err, "read pending operation", nil)
 	}
-	return toOperation(row, sub)
+	op, err = toOperation(row, sub)
+	return op, err == nil, err
 }
 
 // lastRequestedOperation returns the newest operation that a user requested, and its state. It

@@ -79,24 +79,23 @@ func (c termsChange) applyTo(t Terms) Terms {
 // updateTerms changes the terms of a subscription, which affect later invoices only. It rejects
 // payments with a card if no payment method is saved (422 on collection).
 func (s *Service) updateTerms(ctx context.Context, tenantID, id uuid.UUID, c termsChange) (Subscription, error) {
-	op, claimed, err := s.claim(ctx, request{
+	return s.operate(ctx, steps{
 		load: func(ctx context.Context) (Subscription, error) { return s.loadPatchable(ctx, tenantID, id) },
-		repeats: func(earlier instruction) bool {
-			return earlier.Kind == opTerms && earlier.Terms != nil && c.applyTo(*earlier.Terms) == *earlier.Terms
-		},
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 			return s.checkTerms(ctx, sub, c)
 		},
-		confirm: func(ctx context.Context, _ Subscription, _ instruction) (bool, error) {
-			err := authz.Recheck(ctx)
-			return err == nil, err
+		repeats: func(earlier instruction) bool {
+			return earlier.Kind == opTerms && earlier.Terms != nil && c.applyTo(*earlier.Terms) == *earlier.Terms
 		},
-		missing: ErrNotFound,
+		confirm: confirmCaller,
+		send:    s.sendTerms,
 	})
-	if err != nil || !claimed {
-		return op.before, err
-	}
-	return s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendTerms(ctx, op)))
+}
+
+// confirmCaller checks the caller's permissions again, under the tenant's lock.
+func confirmCaller(ctx context.Context, _ Subscription, _ instruction) (bool, error) {
+	err := authz.Recheck(ctx)
+	return err == nil, err
 }
 
 func (s *Service) checkTerms(ctx context.Context, sub Subscription, c termsChange) (instruction, verdict, error) {

@@ -48,15 +48,11 @@ func (op *operation) setOrigin(o origin) {
 // requestedPlan returns the plan that a pending operation requests for a price of the provider, with
 // its caller, or Nil without such an operation.
 func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceID string) (uuid.UUID, *authz.Origin, error) {
-	op, err := s.store.pendingOperation(ctx, sub)
-	switch {
-	case errors.Is(err, errNoOperation):
-		return uuid.Nil, nil, nil
-	case err != nil || op.Kind != opChange || op.PriceID != pspPriceID:
+	op, isPending, err := s.store.pendingOperation(ctx, sub)
+	if err != nil || !isPending || op.Kind != opChange || op.PriceID != pspPriceID {
 		return uuid.Nil, nil, err
-	default:
-		return op.PlanID, op.by.Caller(), nil
 	}
+	return op.PlanID, op.by.Caller(), nil
 }
 
 // recordEffect adds the audit entry of a pending operation if the state that is being stored shows
@@ -70,13 +66,12 @@ func (s *Service) recordEffect(ctx context.Context, before, after Subscription) 
 	if err := s.enqueueReleasedItems(ctx, before, after); err != nil {
 		return err
 	}
-	op, err := s.store.pendingOperation(ctx, after)
-	none := errors.Is(err, errNoOperation)
-	if err != nil && !none {
+	op, isPending, err := s.store.pendingOperation(ctx, after)
+	if err != nil {
 		return err
 	}
 	// A second request for the plan of a pending change takes the place of that change.
-	if !none && op.isVisibleIn(after) && s.deps.Clock.Now().Sub(op.createdAt) <= attributionWindow {
+	if isPending && op.isVisibleIn(after) && s.deps.Clock.Now().Sub(op.createdAt) <= attributionWindow {
 		if op.Kind != opChange {
 			err = s.recordPendingEnd(ctx, before, after, false)
 		}
@@ -85,7 +80,7 @@ func (s *Service) recordEffect(ctx context.Context, before, after Subscription) 
 		}
 		return errors.Join(err, s.recordOperation(ctx, op, after))
 	}
-	return errors.Join(s.recordPendingEnd(ctx, before, after, none), s.recordScheduledEnd(ctx, before, after, none))
+	return errors.Join(s.recordPendingEnd(ctx, before, after, !isPending), s.recordScheduledEnd(ctx, before, after, !isPending))
 }
 
 // isVisibleIn reports whether a state shows the effect of the operation and the previous state did

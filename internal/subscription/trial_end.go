@@ -20,9 +20,8 @@ const maxTrial = 730 * 24 * time.Hour
 // subscription without a running trial (subscription_not_trialing). The owner gets a mail.
 func (s *Service) moveTrialEnd(ctx context.Context, tenantID, id uuid.UUID, end time.Time) (Subscription, error) {
 	in := instruction{Kind: opTrialEnd, TrialEnd: end}
-	op, claimed, err := s.claim(ctx, request{
-		load:    func(ctx context.Context) (Subscription, error) { return s.store.byID(ctx, tenantID, id) },
-		repeats: func(earlier instruction) bool { return earlier.Kind == opTrialEnd && earlier.TrialEnd.Equal(end) },
+	return s.operate(ctx, steps{
+		load: s.store.loaderByID(tenantID, id),
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 			if err := s.checkTrialEnd(sub, end); err != nil || sub.Scheduled == nil {
 				return in, mustSend, err
@@ -41,12 +40,9 @@ func (s *Service) moveTrialEnd(ctx context.Context, tenantID, id uuid.UUID, end 
 			moved.TrialEnd = end
 			return moved, mustSend, err
 		},
-		missing: ErrNotFound,
+		repeats: func(earlier instruction) bool { return earlier.Kind == opTrialEnd && earlier.TrialEnd.Equal(end) },
+		send:    s.sendTrialEnd,
 	})
-	if err != nil || !claimed {
-		return op.before, err
-	}
-	return s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendTrialEnd(ctx, op)))
 }
 
 func (s *Service) checkTrialEnd(sub Subscription, end time.Time) error {

@@ -145,65 +145,74 @@ func TestPagesOfRefusedEntries(t *testing.T) {
 			t.Fatalf("%d meters", meters)
 		}
 		each := 2*meters + 5
-		read := func(path, who string, per, most int) []any {
-			t.Helper()
-			var ids []any
-			for cursor := ""; ; {
-				page := s.Call("GET", path+"?per_page="+strconv.Itoa(per)+"&cursor="+cursor, who, nil).Want(200)
-				ids = append(ids, page.Column("id")...)
-				next, more := page.At("meta.next_cursor").(string)
-				if !more || len(ids) > most {
-					return ids
-				}
-				cursor = url.QueryEscape(next)
-			}
-		}
-		check := func(path, who string, want int) {
-			t.Helper()
-			all := s.Call("GET", path+"?per_page=100", who, nil).Want(200).Column("id")
-			different := map[any]bool{}
-			for _, id := range all {
-				different[id] = true
-			}
-			if len(all) != want || len(different) != want {
-				t.Fatalf("%s: %d entries, %d different, want %d", path, len(all), len(different), want)
-			}
-			for _, per := range []int{1, 2, 3, 7} {
-				if diff := cmp.Diff(all, read(path, who, per, want)); diff != "" {
-					t.Errorf("%s, %d a page: %s", path, per, diff)
-				}
-			}
-		}
-		check("/api/v1/admin/activity", admin, len(owners)*each)
+		wantPages(t, s, "/api/v1/admin/activity", admin, len(owners)*each)
 		for _, o := range owners {
-			check(timeline(o), admin, each)
+			wantPages(t, s, timeline(o), admin, each)
 		}
-
-		// A cursor taken from the platform's timeline works in a tenant's timeline.
-		order := s.Call("GET", "/api/v1/admin/activity?per_page=100", admin, nil).Want(200)
-		cursor := ""
-		for i := range len(owners) * each {
-			page := s.Call("GET", "/api/v1/admin/activity?per_page=1&cursor="+cursor, admin, nil).Want(200)
-			next, _ := page.At("meta.next_cursor").(string)
-			cursor = url.QueryEscape(next)
-			if next == "" || page.At("data.0.type") != "usage.refused" {
-				continue
-			}
-			for _, o := range owners {
-				var want []any
-				tenants := order.Column("tenant")
-				for j, id := range order.Column("id") {
-					if of, _ := tenants[j].(apptest.Object); j > i && of["id"] == o.Tenant {
-						want = append(want, id)
-					}
-				}
-				got := s.Call("GET", timeline(o)+"?per_page=100&cursor="+cursor, admin, nil).Want(200).Column("id")
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("after entry %d: %s", i, diff)
-				}
-			}
-		}
+		wantSharedCursors(t, s, admin, owners, len(owners)*each)
 	})
+}
+
+// readPages reads a timeline page by page, and stops if there are more than most entries.
+func readPages(s *apptest.Server, path, who string, per, most int) []any {
+	s.T.Helper()
+	var ids []any
+	for cursor := ""; ; {
+		page := s.Call("GET", path+"?per_page="+strconv.Itoa(per)+"&cursor="+cursor, who, nil).Want(200)
+		ids = append(ids, page.Column("id")...)
+		next, more := page.At("meta.next_cursor").(string)
+		if !more || len(ids) > most {
+			return ids
+		}
+		cursor = url.QueryEscape(next)
+	}
+}
+
+// wantPages checks that a timeline has the given number of entries, and the same entries on pages of
+// any size.
+func wantPages(t *testing.T, s *apptest.Server, path, who string, want int) {
+	t.Helper()
+	all := s.Call("GET", path+"?per_page=100", who, nil).Want(200).Column("id")
+	different := map[any]bool{}
+	for _, id := range all {
+		different[id] = true
+	}
+	if len(all) != want || len(different) != want {
+		t.Fatalf("%s: %d entries, %d different, want %d", path, len(all), len(different), want)
+	}
+	for _, per := range []int{1, 2, 3, 7} {
+		if diff := cmp.Diff(all, readPages(s, path, who, per, want)); diff != "" {
+			t.Errorf("%s, %d a page: %s", path, per, diff)
+		}
+	}
+}
+
+// wantSharedCursors checks that a cursor of the platform's timeline works in a tenant's timeline.
+func wantSharedCursors(t *testing.T, s *apptest.Server, admin string, owners []apptest.Owner, entries int) {
+	t.Helper()
+	order := s.Call("GET", "/api/v1/admin/activity?per_page=100", admin, nil).Want(200)
+	cursor := ""
+	for i := range entries {
+		page := s.Call("GET", "/api/v1/admin/activity?per_page=1&cursor="+cursor, admin, nil).Want(200)
+		next, _ := page.At("meta.next_cursor").(string)
+		cursor = url.QueryEscape(next)
+		if next == "" || page.At("data.0.type") != "usage.refused" {
+			continue
+		}
+		for _, o := range owners {
+			var want []any
+			tenants := order.Column("tenant")
+			for j, id := range order.Column("id") {
+				if of, _ := tenants[j].(apptest.Object); j > i && of["id"] == o.Tenant {
+					want = append(want, id)
+				}
+			}
+			got := s.Call("GET", timeline(o)+"?per_page=100&cursor="+cursor, admin, nil).Want(200).Column("id")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("after entry %d: %s", i, diff)
+			}
+		}
+	}
 }
 
 // An abandoned delivery appears once. A delivery with attempts left does not appear.

@@ -239,7 +239,7 @@ func TestPictureIsTakenWhileItIsDropped(t *testing.T) {
 				return err
 			}
 			go func() { cleared <- r.avatars.Clear(t.Context(), 1) }()
-			time.Sleep(200 * time.Millisecond) // until it waits for the lock
+			time.Sleep(200 * time.Millisecond) // Clear must not end in this time: it waits for the lock
 			return nil
 		})
 		if err := errors.Join(err, <-cleared); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// holdBack sends a request except for the end of its body. finish sends the rest and returns the
-// status of the response.
+// holdBack sends a request without its body and waits until the service asks for the body, which it
+// does after the permission checks. finish sends the body and returns the status of the response.
 func holdBack(s *apptest.Server, method, path, token string, body any) (finish func() int) {
 	s.T.Helper()
 	text, err := json.Marshal(body)
@@ -30,22 +30,29 @@ func holdBack(s *apptest.Server, method, path, token string, body any) (finish f
 		s.T.Fatal(err)
 	}
 	s.T.Cleanup(func() { _ = conn.Close() })
-	_, err = fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		method, path, token, len(text), text[:1])
+	_, err = fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
+		method, path, token, len(text))
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond) // Give the permission checks time to run.
-	return func() int {
-		if _, err := conn.Write(text[1:]); err != nil {
-			s.T.Fatal(err)
-		}
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	reader := bufio.NewReader(conn)
+	status := func() int {
+		resp, err := http.ReadResponse(reader, nil)
 		if err != nil {
 			s.T.Fatal(err)
 		}
 		_ = resp.Body.Close()
 		return resp.StatusCode
+	}
+	if got := status(); got != http.StatusContinue {
+		s.T.Fatalf("%s %s: status %d before the body", method, path, got)
+	}
+	time.Sleep(100 * time.Millisecond) // only a slow body is followed by another check
+	return func() int {
+		if _, err := conn.Write(text); err != nil {
+			s.T.Fatal(err)
+		}
+		return status()
 	}
 }
 

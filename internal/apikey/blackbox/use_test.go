@@ -78,81 +78,22 @@ func TestScopesOfEveryRoute(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)
 		fresh := s.Register("fresh@example.com", false)
-		alone, without := map[string]string{}, map[string]string{}
-		platformAlone, platformWithout := map[string]string{}, map[string]string{}
-		for _, scope := range authz.PlatformScopes() {
-			_, platformAlone[scope] = makePlatformKey(s, scope)
-			if slices.Contains(authz.TenantScopes(), scope) {
-				_, alone[scope] = makeKey(s, ada, scope)
-			}
-		}
-		for _, r := range s.Routes() {
-			but := func(scopes []string) []string {
-				return slices.DeleteFunc(scopes, func(each string) bool { return slices.Contains(strings.Split(r.KeyScope, "|"), each) })
-			}
-			if r.KeyScope != "" && platformWithout[r.KeyScope] == "" {
-				_, platformWithout[r.KeyScope] = makePlatformKey(s, but(authz.PlatformScopes())...)
-				_, without[r.KeyScope] = makeKey(s, ada, but(authz.TenantScopes())...)
-			}
-		}
-		_, all := makeKey(s, ada, everyScope...)
-		_, platformAll := makePlatformKey(s, authz.PlatformScopes()...)
+		keys := makeScopedKeys(s, ada)
 		walked := map[string]int{}
 		for _, r := range s.Routes() {
 			if r.Scope == rest.Public {
 				continue
 			}
-			path := apptest.FillPath(r.Path, ada.Tenant)
 			name := r.Method + " " + strings.TrimPrefix(r.Path, "/api/v1/tenant/{tenantId}")
-			call := func(key, path string) apptest.Reply {
-				t.Helper()
-				return s.Call(r.Method, path, key, nil).As(name)
-			}
-			if r.KeyScope == "" {
-				call(all, path).WantRefused(403, "insufficient_scope")
-				call(platformAll, path).WantRefused(403, "insufficient_scope")
-				continue
-			}
-			for scope := range strings.SplitSeq(r.KeyScope, "|") {
-				walked[scope]++
-				if !slices.Contains(opened[scope], name) {
-					t.Errorf("%s is not a route of %s", name, scope)
+			if r.KeyScope != "" {
+				for scope := range strings.SplitSeq(r.KeyScope, "|") {
+					walked[scope]++
+					if !slices.Contains(opened[scope], name) {
+						t.Errorf("%s is not a route of %s", name, scope)
+					}
 				}
 			}
-			ofTenant, ofPlatform := "", ""
-			for scope := range strings.SplitSeq(r.KeyScope, "|") {
-				ofTenant, ofPlatform = cmp.Or(ofTenant, alone[scope]), platformAlone[scope]
-			}
-			passes := func(a apptest.Reply) {
-				t.Helper()
-				isRefused := a.Status == 403 && a.At("code") != nil && a.At("code") != "insufficient_scope"
-				if a.Status == 401 || a.Status == 403 && !isRefused || a.Status >= 500 {
-					t.Errorf("%s: %d %s", name, a.Status, a.Text)
-				}
-			}
-			call(platformWithout[r.KeyScope], path).WantRefused(403, "insufficient_scope")
-			passes(call(ofPlatform, path))
-			if r.Scope == rest.Admin {
-				call(all, path).WantRefused(403, "insufficient_scope")
-				continue
-			}
-			call(without[r.KeyScope], path).WantRefused(403, "insufficient_scope")
-			passes(call(ofPlatform, apptest.FillPath(r.Path, other.Tenant)))
-			if ofTenant == "" {
-				call(all, path).WantRefused(403, "insufficient_scope")
-			} else {
-				passes(call(ofTenant, path))
-				call(ofTenant, apptest.FillPath(r.Path, other.Tenant)).WantRefused(403, "")
-			}
-			for _, nowhere := range []string{apptest.NoSuchID, "x"} {
-				if ofTenant != "" {
-					call(ofTenant, apptest.FillPath(r.Path, nowhere)).WantRefused(403, "")
-				}
-				call(ofPlatform, apptest.FillPath(r.Path, nowhere)).WantRefused(403, "")
-			}
-			if r.Scope != rest.Billing { // which needs no completed onboarding
-				call(ofPlatform, apptest.FillPath(r.Path, fresh.Tenant)).WantRefused(403, "ONBOARDING_INCOMPLETE")
-			}
+			keys.wantScopes(s, r, name, ada, other, fresh)
 		}
 		for scope, routes := range opened {
 			if walked[scope] != len(routes) {
@@ -160,6 +101,87 @@ func TestScopesOfEveryRoute(t *testing.T) {
 			}
 		}
 	})
+}
+
+// scopedKeys are keys of a tenant and of the platform: with a single scope, by scope, without the
+// scopes that open a route, by these scopes, and with all scopes.
+type scopedKeys struct {
+	alone, without, platformAlone, platformWithout map[string]string
+	all, platformAll                               string
+}
+
+func makeScopedKeys(s *apptest.Server, ada apptest.Owner) scopedKeys {
+	s.T.Helper()
+	k := scopedKeys{
+		alone: map[string]string{}, without: map[string]string{}, platformAlone: map[string]string{}, platformWithout: map[string]string{},
+	}
+	for _, scope := range authz.PlatformScopes() {
+		_, k.platformAlone[scope] = makePlatformKey(s, scope)
+		if slices.Contains(authz.TenantScopes(), scope) {
+			_, k.alone[scope] = makeKey(s, ada, scope)
+		}
+	}
+	for _, r := range s.Routes() {
+		but := func(scopes []string) []string {
+			return slices.DeleteFunc(scopes, func(each string) bool { return slices.Contains(strings.Split(r.KeyScope, "|"), each) })
+		}
+		if r.KeyScope != "" && k.platformWithout[r.KeyScope] == "" {
+			_, k.platformWithout[r.KeyScope] = makePlatformKey(s, but(authz.PlatformScopes())...)
+			_, k.without[r.KeyScope] = makeKey(s, ada, but(authz.TenantScopes())...)
+		}
+	}
+	_, k.all = makeKey(s, ada, everyScope...)
+	_, k.platformAll = makePlatformKey(s, authz.PlatformScopes()...)
+	return k
+}
+
+// wantScopes checks that exactly the keys with a scope of the route pass, and only in their tenant.
+// ada has the keys of the tenant, and fresh has not completed the onboarding.
+func (k scopedKeys) wantScopes(s *apptest.Server, r rest.Route, name string, ada, other, fresh apptest.Owner) {
+	path := apptest.FillPath(r.Path, ada.Tenant)
+	call := func(key, path string) apptest.Reply {
+		s.T.Helper()
+		return s.Call(r.Method, path, key, nil).As(name)
+	}
+	if r.KeyScope == "" {
+		call(k.all, path).WantRefused(403, "insufficient_scope")
+		call(k.platformAll, path).WantRefused(403, "insufficient_scope")
+		return
+	}
+	ofTenant, ofPlatform := "", ""
+	for scope := range strings.SplitSeq(r.KeyScope, "|") {
+		ofTenant, ofPlatform = cmp.Or(ofTenant, k.alone[scope]), k.platformAlone[scope]
+	}
+	passes := func(a apptest.Reply) {
+		s.T.Helper()
+		isRefused := a.Status == 403 && a.At("code") != nil && a.At("code") != "insufficient_scope"
+		if a.Status == 401 || a.Status == 403 && !isRefused || a.Status >= 500 {
+			s.T.Errorf("%s: %d %s", name, a.Status, a.Text)
+		}
+	}
+	call(k.platformWithout[r.KeyScope], path).WantRefused(403, "insufficient_scope")
+	passes(call(ofPlatform, path))
+	if r.Scope == rest.Admin {
+		call(k.all, path).WantRefused(403, "insufficient_scope")
+		return
+	}
+	call(k.without[r.KeyScope], path).WantRefused(403, "insufficient_scope")
+	passes(call(ofPlatform, apptest.FillPath(r.Path, other.Tenant)))
+	if ofTenant == "" {
+		call(k.all, path).WantRefused(403, "insufficient_scope")
+	} else {
+		passes(call(ofTenant, path))
+		call(ofTenant, apptest.FillPath(r.Path, other.Tenant)).WantRefused(403, "")
+	}
+	for _, nowhere := range []string{apptest.NoSuchID, "x"} {
+		if ofTenant != "" {
+			call(ofTenant, apptest.FillPath(r.Path, nowhere)).WantRefused(403, "")
+		}
+		call(ofPlatform, apptest.FillPath(r.Path, nowhere)).WantRefused(403, "")
+	}
+	if r.Scope != rest.Billing { // which needs no completed onboarding
+		call(ofPlatform, apptest.FillPath(r.Path, fresh.Tenant)).WantRefused(403, "ONBOARDING_INCOMPLETE")
+	}
 }
 
 // Invalid keys and keys outside the Authorization header do not authenticate a request.

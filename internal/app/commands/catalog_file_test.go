@@ -151,11 +151,24 @@ func TestCatalogImport(t *testing.T) {
 4 changes made
 `)
 		f.imports(shop, "nothing to change\n")
-		before := planNamed(s, t, "basic")
+		importFields(t, s, f)
+		importLinks(t, f)
+		if trail := s.AuditLog(url.Values{"filter[action]": {"meter.updated"}}).Want(200); trail.At("data.0.actor_id") != nil || trail.At("data.0.ip") != "" {
+			t.Errorf("the audit log: %s", trail.Text)
+		}
+		if done := s.AuditLog(url.Values{"filter[action]": {"plan.updated"}}).Actions(); len(done) < 4 {
+			t.Errorf("changes of plans in the audit log: %v", done)
+		}
+	})
+}
 
-		f.imports(edit(t, shop, "en: Basic, fr: De base", "en: Base, es: Básico", "EUR: 900", "EUR: 1200", "billing_cycle: monthly", "billing_cycle: monthly\n        sort_order: 3",
-			"beta: true", "beta: 7", "team-members: 5", "sso: true", "{code: beta, name: {en: Beta}}", "{code: beta, name: {en: Beta}, is_active: false}",
-			"reset_interval: daily", "reset_interval: none", "0.25", "0.5", "USD: 1}", "USD: {unit_price_cents: 1, psp_price_id: price_usd}}", "price_mails", "price_other"), `
+// importFields changes fields of the catalog. The plan and its prices keep their IDs.
+func importFields(t *testing.T, s *apptest.Server, f catalogFile) {
+	before := planNamed(s, t, "basic")
+
+	f.imports(edit(t, shop, "en: Basic, fr: De base", "en: Base, es: Básico", "EUR: 900", "EUR: 1200", "billing_cycle: monthly", "billing_cycle: monthly\n        sort_order: 3",
+		"beta: true", "beta: 7", "team-members: 5", "sso: true", "{code: beta, name: {en: Beta}}", "{code: beta, name: {en: Beta}, is_active: false}",
+		"reset_interval: daily", "reset_interval: none", "0.25", "0.5", "USD: 1}", "USD: {unit_price_cents: 1, psp_price_id: price_usd}}", "price_mails", "price_other"), `
 ~ feature beta: is_active true → false
 ~ plan basic: name.en "Basic" → "Base"
 ~ plan basic: name.es none → "Básico"
@@ -170,16 +183,18 @@ func TestCatalogImport(t *testing.T) {
 ~ meter mails: prices.USD.psp_price_id none → price_usd
 12 changes made
 `)
-		after := planNamed(s, t, "basic")
-		for _, path := range []string{"id", "prices.0.id", "prices.1.id", "created_at", "product_id"} {
-			if a, b := before.At("data.0."+path), after.At("data.0."+path); a != b || a == nil {
-				t.Errorf("%s was %v and is %v", path, a, b)
-			}
+	after := planNamed(s, t, "basic")
+	for _, path := range []string{"id", "prices.0.id", "prices.1.id", "created_at", "product_id"} {
+		if a, b := before.At("data.0."+path), after.At("data.0."+path); a != b || a == nil {
+			t.Errorf("%s was %v and is %v", path, a, b)
 		}
+	}
+}
 
-		// The properties of a linked price cannot change at the provider, so the change unlinks the
-		// price unless the file has its link.
-		f.imports(edit(t, shop, "{price_cents: 800, psp_price_id: price_gbp}", "801", "{unit_price_cents: 0.25, psp_price_id: price_mails}", "0.75", "fr: De base", "es: Básico"), `
+// The properties of a linked price cannot change at the provider, so the change unlinks the price
+// unless the file has its link.
+func importLinks(t *testing.T, f catalogFile) {
+	f.imports(edit(t, shop, "{price_cents: 800, psp_price_id: price_gbp}", "801", "{unit_price_cents: 0.25, psp_price_id: price_mails}", "0.75", "fr: De base", "es: Básico"), `
 ~ feature beta: is_active false → true
 ~ plan basic: name.en "Base" → "Basic"
 ~ plan basic: sort_order 3 → 0
@@ -192,26 +207,19 @@ func TestCatalogImport(t *testing.T) {
 ~ meter mails: prices.EUR.psp_price_id price_other → none
 10 changes made
 `)
-		f.imports(edit(t, shop, "fr: De base", "es: Básico", "GBP: {price_cents: 800", "GBP: {price_cents: 801"), `
+	f.imports(edit(t, shop, "fr: De base", "es: Básico", "GBP: {price_cents: 800", "GBP: {price_cents: 801"), `
 ~ plan basic: prices.GBP.psp_price_id none → price_gbp
 ~ meter mails: prices.EUR 0.75 → 0.25
 ~ meter mails: prices.EUR.psp_price_id none → price_mails
 3 changes made
 `)
-		yearly := edit(t, shop, "fr: De base", "es: Básico", "billing_cycle: monthly", "billing_cycle: yearly", "{price_cents: 800, psp_price_id: price_gbp}", "801")
-		f.imports(yearly, `
+	yearly := edit(t, shop, "fr: De base", "es: Básico", "billing_cycle: monthly", "billing_cycle: yearly", "{price_cents: 800, psp_price_id: price_gbp}", "801")
+	f.imports(yearly, `
 ~ plan basic: billing_cycle monthly → yearly
 ~ plan basic: interval_unit month → year
 ~ plan basic: prices.GBP.psp_price_id price_gbp → none
 3 changes made
 `)
-		if trail := s.AuditLog(url.Values{"filter[action]": {"meter.updated"}}).Want(200); trail.At("data.0.actor_id") != nil || trail.At("data.0.ip") != "" {
-			t.Errorf("the audit log: %s", trail.Text)
-		}
-		if done := s.AuditLog(url.Values{"filter[action]": {"plan.updated"}}).Actions(); len(done) < 4 {
-			t.Errorf("changes of plans in the audit log: %v", done)
-		}
-	})
 }
 
 // planNamed returns the admin list of plans, filtered by slug.

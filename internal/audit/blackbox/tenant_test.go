@@ -11,6 +11,7 @@ import (
 func TestTrailOfATenant(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AvoidMidnight()
 		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)
 		member, _ := s.Join(ada, "Bob", "bob@example.com", "member")
 		keeper, id := s.Join(ada, "Coy", "coy@example.com", "admin")

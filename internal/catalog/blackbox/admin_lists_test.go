@@ -144,72 +144,85 @@ func TestCatalogListsOwnObjects(t *testing.T) {
 		k.AdminCall("PATCH", "/plans/"+plan, apptest.Object{
 			"prices": []any{apptest.Price("EUR", 5, "price_1")}, "entitlements": []any{apptest.Object{"feature_id": feature, "type": "quota", "value": 2}},
 		}).Want(200)
-		mine := func(query map[string]string) map[string]string {
-			out := map[string]string{"filter[name]": "plan p-"}
-			for key, value := range query {
-				out[key] = value
-			}
-			return out
-		}
-		for _, c := range []struct {
-			query map[string]string
-			want  string
-		}{
-			{nil, "p-seat p-flat p-usage"},
-			{map[string]string{"sort": "sort_order"}, "p-seat p-flat p-usage"},
-			{map[string]string{"sort": "-sort_order,created_at"}, "p-flat p-usage p-seat"},
-			{map[string]string{"sort": "-sort_order,-created_at"}, "p-usage p-flat p-seat"},
-			{map[string]string{"sort": "-created_at"}, "p-usage p-seat p-flat"},
-			{map[string]string{"filter[product_id]": one}, "p-seat p-flat"},
-			{map[string]string{"filter[product_id]": strings.ToUpper(two)}, "p-usage"},
-			{map[string]string{"filter[product_id]": apptest.NoSuchID}, ""},
-			{map[string]string{"filter[pricing_type]": "seat"}, "p-seat"},
-			{map[string]string{"filter[billing_cycle]": "weekly"}, "p-usage"},
-			{map[string]string{"filter[billing_cycle]": "quarterly"}, ""},
-			{map[string]string{"filter[search]": "P-SEA"}, "p-seat"},
-		} {
-			if got := listed(k, "plans", mine(c.query)); got != c.want {
-				t.Errorf("plans %v: %q, want %q", c.query, got, c.want)
-			}
-		}
-		k.AdminCall("GET", "/plans?filter[product_id]=x&filter[pricing_type]=tiered&filter[billing_cycle]=daily", nil).
-			As("plans").WantInvalid("filter.product_id", "filter.pricing_type", "filter.billing_cycle")
-
-		// A plan in a list has the same fields as the plan alone. The product is included on
-		// request.
-		alone := k.AdminCall("GET", "/plans/"+plan, nil).Want(200).At("data").(apptest.Object)
-		query := "/plans?filter[product_id]=" + one + "&filter[search]=p-flat&include="
-		k.AdminCall("GET", query, nil).Want(200).WantAt("data.0", alone)
-		k.AdminCall("GET", query+"entitlements,entitlements.feature", nil).Want(200).WantAt("data.0", alone)
-		bare := k.AdminCall("GET", "/products?filter[search]=one", nil).Want(200).At("data.0").(apptest.Object)
-		k.AdminCall("GET", query+"product", nil).Want(200).WantAt("data.0", apptest.WithChanges(alone, apptest.Object{"product": bare}))
-
-		// A product includes its plans and their number on request.
-		if _, there := bare["plans_count"]; there || bare["plans"] != nil {
-			t.Errorf("a product of the list has %v", bare)
-		}
-		k.AdminCall("GET", "/products?filter[search]=one&include=plansCount", nil).Want(200).WantAt("data.0", apptest.WithChanges(bare, apptest.Object{"plans_count": 2.0}))
-		full := k.AdminCall("GET", "/products?filter[search]=one&include=plans", nil).Want(200)
-		full.WantAt("data.0.plans.0.slug", "p-seat").WantAt("data.0.plans.1", alone)
-		if _, there := full.At("data.0").(apptest.Object)["plans_count"]; there {
-			t.Errorf("plans_count without an include: %s", full.Text)
-		}
-		k.AdminCall("GET", "/products?filter[search]=two&include=plans,plansCount", nil).Want(200).WantAt("data.0.plans.0.slug", "p-usage").WantAt("data.0.plans_count", 1.0)
-		k.AdminCall("DELETE", "/plans/"+plan, nil).Want(204)
-		k.AdminCall("GET", "/products?filter[search]=one&include=plans,plansCount", nil).Want(200).WantAt("data.0.plans_count", 1.0).WantAt("data.0.plans.1", nil)
-
-		// Features are sorted by code, upper case first, the same on both databases.
-		for sort, want := range map[string]string{"": "Z-calls z-calls", "-code": "z-calls Z-calls", "created_at": "z-calls Z-calls"} {
-			if got := listed(k, "features", map[string]string{"filter[name]": "Feature z-", "sort": sort}); got != want {
-				t.Errorf("features by %q: %q, want %q", sort, got, want)
-			}
-		}
-		for code, want := range map[string]string{"z-calls": "z-calls", "z-call": "", "%": ""} {
-			if diff := cmp.Diff(want, listed(k, "features", map[string]string{"filter[code]": code})); diff != "" {
-				t.Errorf("features of the code %s: %s", code, diff)
-			}
-		}
+		k.Run(t, "plans are filtered and sorted", func(t *testing.T, k apptest.CatalogAdmin) { listPlans(t, k, one, two) })
+		k.Run(t, "a plan in a list has the fields of the plan alone", func(_ *testing.T, k apptest.CatalogAdmin) { includeProduct(k, one, plan) })
+		k.Run(t, "a product includes its plans and their number on request", func(t *testing.T, k apptest.CatalogAdmin) { includePlans(t, k, plan) })
+		k.Run(t, "features are sorted by code, upper case first", func(t *testing.T, k apptest.CatalogAdmin) { listFeatures(t, k) })
 	})
+}
+
+func listPlans(t *testing.T, k apptest.CatalogAdmin, one, two string) {
+	mine := func(query map[string]string) map[string]string {
+		out := map[string]string{"filter[name]": "plan p-"}
+		for key, value := range query {
+			out[key] = value
+		}
+		return out
+	}
+	for _, c := range []struct {
+		query map[string]string
+		want  string
+	}{
+		{nil, "p-seat p-flat p-usage"},
+		{map[string]string{"sort": "sort_order"}, "p-seat p-flat p-usage"},
+		{map[string]string{"sort": "-sort_order,created_at"}, "p-flat p-usage p-seat"},
+		{map[string]string{"sort": "-sort_order,-created_at"}, "p-usage p-flat p-seat"},
+		{map[string]string{"sort": "-created_at"}, "p-usage p-seat p-flat"},
+		{map[string]string{"filter[product_id]": one}, "p-seat p-flat"},
+		{map[string]string{"filter[product_id]": strings.ToUpper(two)}, "p-usage"},
+		{map[string]string{"filter[product_id]": apptest.NoSuchID}, ""},
+		{map[string]string{"filter[pricing_type]": "seat"}, "p-seat"},
+		{map[string]string{"filter[billing_cycle]": "weekly"}, "p-usage"},
+		{map[string]string{"filter[billing_cycle]": "quarterly"}, ""},
+		{map[string]string{"filter[search]": "P-SEA"}, "p-seat"},
+	} {
+		if got := listed(k, "plans", mine(c.query)); got != c.want {
+			t.Errorf("plans %v: %q, want %q", c.query, got, c.want)
+		}
+	}
+	k.AdminCall("GET", "/plans?filter[product_id]=x&filter[pricing_type]=tiered&filter[billing_cycle]=daily", nil).
+		As("plans").WantInvalid("filter.product_id", "filter.pricing_type", "filter.billing_cycle")
+}
+
+// A plan in a list has the same fields as the plan alone. The product is included on request.
+func includeProduct(k apptest.CatalogAdmin, one, plan string) {
+	alone := k.AdminCall("GET", "/plans/"+plan, nil).Want(200).At("data").(apptest.Object)
+	query := "/plans?filter[product_id]=" + one + "&filter[search]=p-flat&include="
+	k.AdminCall("GET", query, nil).Want(200).WantAt("data.0", alone)
+	k.AdminCall("GET", query+"entitlements,entitlements.feature", nil).Want(200).WantAt("data.0", alone)
+	bare := k.AdminCall("GET", "/products?filter[search]=one", nil).Want(200).At("data.0").(apptest.Object)
+	k.AdminCall("GET", query+"product", nil).Want(200).WantAt("data.0", apptest.WithChanges(alone, apptest.Object{"product": bare}))
+}
+
+func includePlans(t *testing.T, k apptest.CatalogAdmin, plan string) {
+	alone := k.AdminCall("GET", "/plans/"+plan, nil).Want(200).At("data").(apptest.Object)
+	bare := k.AdminCall("GET", "/products?filter[search]=one", nil).Want(200).At("data.0").(apptest.Object)
+	if _, there := bare["plans_count"]; there || bare["plans"] != nil {
+		t.Errorf("a product of the list has %v", bare)
+	}
+	k.AdminCall("GET", "/products?filter[search]=one&include=plansCount", nil).Want(200).WantAt("data.0", apptest.WithChanges(bare, apptest.Object{"plans_count": 2.0}))
+	full := k.AdminCall("GET", "/products?filter[search]=one&include=plans", nil).Want(200)
+	full.WantAt("data.0.plans.0.slug", "p-seat").WantAt("data.0.plans.1", alone)
+	if _, there := full.At("data.0").(apptest.Object)["plans_count"]; there {
+		t.Errorf("plans_count without an include: %s", full.Text)
+	}
+	k.AdminCall("GET", "/products?filter[search]=two&include=plans,plansCount", nil).Want(200).WantAt("data.0.plans.0.slug", "p-usage").WantAt("data.0.plans_count", 1.0)
+	k.AdminCall("DELETE", "/plans/"+plan, nil).Want(204)
+	k.AdminCall("GET", "/products?filter[search]=one&include=plans,plansCount", nil).Want(200).WantAt("data.0.plans_count", 1.0).WantAt("data.0.plans.1", nil)
+}
+
+// Features are sorted by code, upper case first, the same on both databases.
+func listFeatures(t *testing.T, k apptest.CatalogAdmin) {
+	for sort, want := range map[string]string{"": "Z-calls z-calls", "-code": "z-calls Z-calls", "created_at": "z-calls Z-calls"} {
+		if got := listed(k, "features", map[string]string{"filter[name]": "Feature z-", "sort": sort}); got != want {
+			t.Errorf("features by %q: %q, want %q", sort, got, want)
+		}
+	}
+	for code, want := range map[string]string{"z-calls": "z-calls", "z-call": "", "%": ""} {
+		if diff := cmp.Diff(want, listed(k, "features", map[string]string{"filter[code]": code})); diff != "" {
+			t.Errorf("features of the code %s: %s", code, diff)
+		}
+	}
 }
 
 // If a page of large records exceeds the byte limit, the error has the page size that fits. Each

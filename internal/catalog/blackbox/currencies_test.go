@@ -44,90 +44,98 @@ func TestAdminCurrencies(t *testing.T) {
 	apptest.OneInstance(t, "other instances show a change of the catalog within a minute")
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin := s.Admin()
-		public := func() []string {
-			t.Helper()
-			var codes []string
-			list, _ := s.Call("GET", "/api/v1/currencies", "", nil).Want(200).At("data").([]any)
-			for _, e := range list {
-				codes = append(codes, e.(map[string]any)["code"].(string))
-			}
-			return codes
-		}
-		if diff := cmp.Diff([]string{"EUR", "GBP", "USD"}, public()); diff != "" {
+		if diff := cmp.Diff([]string{"EUR", "GBP", "USD"}, publicCurrencies(s)); diff != "" {
 			t.Fatal(diff)
 		}
-
-		// A new currency is available immediately, and public if it is active.
-		added := s.Call("POST", currencies, admin, yen(map[string]any{"code": "jpy", "name": " Yen "})).Want(201)
-		want := map[string]any{"code": "JPY", "name": "Yen", "symbol": "¥", "minor_units": 0.0, "is_active": true}
-		if diff := cmp.Diff(want, added.At("data")); diff != "" {
-			t.Error(diff)
-		}
-		s.Call("POST", currencies, admin, map[string]any{
-			"code": "QQQ", "name": "Quatloo", "symbol": "Q", "minor_units": 3, "is_active": false,
-		}).Want(201)
-		if diff := cmp.Diff([]string{"EUR", "GBP", "JPY", "USD"}, public()); diff != "" {
-			t.Error(diff)
-		}
-		all := byCode(s.Call("GET", currencies, admin, nil))
-		if diff := cmp.Diff(want, all["JPY"]); diff != "" || all["QQQ"]["is_active"] != false || len(all) != 5 {
-			t.Errorf("%s: %v", diff, all)
-		}
-
-		// An update keeps absent fields.
-		for _, tt := range []struct {
-			path   string
-			change map[string]any
-			want   map[string]any
-		}{
-			{"QQQ", map[string]any{"is_active": true}, map[string]any{"code": "QQQ", "name": "Quatloo", "symbol": "Q", "minor_units": 3.0, "is_active": true}},
-			{"qqq", map[string]any{"minor_units": 2, "code": "XXX"}, map[string]any{"code": "QQQ", "name": "Quatloo", "symbol": "Q", "minor_units": 2.0, "is_active": true}},
-			{"QQQ", map[string]any{"name": "Q", "symbol": "₡"}, map[string]any{"code": "QQQ", "name": "Q", "symbol": "₡", "minor_units": 2.0, "is_active": true}},
-			{"JPY", map[string]any{"is_active": false}, map[string]any{"code": "JPY", "name": "Yen", "symbol": "¥", "minor_units": 0.0, "is_active": false}},
-			{"JPY", map[string]any{}, map[string]any{"code": "JPY", "name": "Yen", "symbol": "¥", "minor_units": 0.0, "is_active": false}},
-		} {
-			got := s.Call("PATCH", currencies+"/"+tt.path, admin, tt.change).Want(200)
-			if diff := cmp.Diff(tt.want, got.At("data")); diff != "" {
-				t.Errorf("%v: %s", tt.change, diff)
-			}
-		}
-		if diff := cmp.Diff([]string{"EUR", "GBP", "QQQ", "USD"}, public()); diff != "" {
-			t.Error(diff)
-		}
-
-		// An unused currency can be deleted, once.
-		if a := s.Call("DELETE", currencies+"/qqq", admin, nil).Want(204); a.Text != "" {
-			t.Errorf("a body: %s", a.Text)
-		}
-		for _, method := range []string{"DELETE", "PATCH"} {
-			for _, code := range []string{"QQQ", "nope", "€", "01990000-0000-7000-8000-000000000000"} {
-				s.Call(method, currencies+"/"+url.PathEscape(code), admin, map[string]any{"minor_units": 9}).Want(404)
-			}
-		}
-		if diff := cmp.Diff([]string{"EUR", "GBP", "USD"}, public()); diff != "" {
-			t.Error(diff)
-		}
-
-		// Requests without a change are not in the audit log.
-		trail := s.AuditLog(url.Values{"per_page": {"20"}, "sort": {"created_at"}, "filter[actor]": {apptest.IDText(float64(s.UserID(s.Admin())))}})
-		var done []string
-		for _, e := range trail.Want(200).At("data").([]any) {
-			if e := e.(map[string]any); e["resource"] == "currency" {
-				done = append(done, fmt.Sprint(e["action"], " ", e["resource_id"], " ", e["before"], " ", e["after"]))
-			}
-		}
-		if diff := cmp.Diff([]string{
-			"currency.created JPY <nil> map[code:JPY is_active:true minor_units:0 name:Yen symbol:¥]",
-			"currency.created QQQ <nil> map[code:QQQ is_active:false minor_units:3 name:Quatloo symbol:Q]",
-			"currency.updated QQQ map[is_active:false] map[is_active:true]",
-			"currency.updated QQQ map[minor_units:3] map[minor_units:2]",
-			"currency.updated QQQ map[name:Quatloo symbol:Q] map[name:Q symbol:₡]",
-			"currency.updated JPY map[is_active:true] map[is_active:false]",
-			"currency.deleted QQQ map[code:QQQ is_active:true minor_units:2 name:Q symbol:₡] <nil>",
-		}, done); diff != "" {
-			t.Error(diff)
-		}
+		s.Run(t, "a new currency is available immediately, and public if it is active", func(t *testing.T, s *apptest.Server) { addCurrencies(t, s, admin) })
+		s.Run(t, "an update keeps absent fields", func(t *testing.T, s *apptest.Server) { updateCurrencies(t, s, admin) })
+		s.Run(t, "an unused currency can be deleted, once", func(t *testing.T, s *apptest.Server) { deleteCurrency(t, s, admin) })
+		s.Run(t, "requests without a change are not in the audit log", func(t *testing.T, s *apptest.Server) { auditedCurrencies(t, s) })
 	})
+}
+
+func publicCurrencies(s *apptest.Server) (codes []string) {
+	s.T.Helper()
+	list, _ := s.Call("GET", "/api/v1/currencies", "", nil).Want(200).At("data").([]any)
+	for _, e := range list {
+		codes = append(codes, e.(map[string]any)["code"].(string))
+	}
+	return codes
+}
+
+func addCurrencies(t *testing.T, s *apptest.Server, admin string) {
+	added := s.Call("POST", currencies, admin, yen(map[string]any{"code": "jpy", "name": " Yen "})).Want(201)
+	want := map[string]any{"code": "JPY", "name": "Yen", "symbol": "¥", "minor_units": 0.0, "is_active": true}
+	if diff := cmp.Diff(want, added.At("data")); diff != "" {
+		t.Error(diff)
+	}
+	s.Call("POST", currencies, admin, map[string]any{
+		"code": "QQQ", "name": "Quatloo", "symbol": "Q", "minor_units": 3, "is_active": false,
+	}).Want(201)
+	if diff := cmp.Diff([]string{"EUR", "GBP", "JPY", "USD"}, publicCurrencies(s)); diff != "" {
+		t.Error(diff)
+	}
+	all := byCode(s.Call("GET", currencies, admin, nil))
+	if diff := cmp.Diff(want, all["JPY"]); diff != "" || all["QQQ"]["is_active"] != false || len(all) != 5 {
+		t.Errorf("%s: %v", diff, all)
+	}
+}
+
+func updateCurrencies(t *testing.T, s *apptest.Server, admin string) {
+	for _, tt := range []struct {
+		path   string
+		change map[string]any
+		want   map[string]any
+	}{
+		{"QQQ", map[string]any{"is_active": true}, map[string]any{"code": "QQQ", "name": "Quatloo", "symbol": "Q", "minor_units": 3.0, "is_active": true}},
+		{"qqq", map[string]any{"minor_units": 2, "code": "XXX"}, map[string]any{"code": "QQQ", "name": "Quatloo", "symbol": "Q", "minor_units": 2.0, "is_active": true}},
+		{"QQQ", map[string]any{"name": "Q", "symbol": "₡"}, map[string]any{"code": "QQQ", "name": "Q", "symbol": "₡", "minor_units": 2.0, "is_active": true}},
+		{"JPY", map[string]any{"is_active": false}, map[string]any{"code": "JPY", "name": "Yen", "symbol": "¥", "minor_units": 0.0, "is_active": false}},
+		{"JPY", map[string]any{}, map[string]any{"code": "JPY", "name": "Yen", "symbol": "¥", "minor_units": 0.0, "is_active": false}},
+	} {
+		got := s.Call("PATCH", currencies+"/"+tt.path, admin, tt.change).Want(200)
+		if diff := cmp.Diff(tt.want, got.At("data")); diff != "" {
+			t.Errorf("%v: %s", tt.change, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"EUR", "GBP", "QQQ", "USD"}, publicCurrencies(s)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func deleteCurrency(t *testing.T, s *apptest.Server, admin string) {
+	if a := s.Call("DELETE", currencies+"/qqq", admin, nil).Want(204); a.Text != "" {
+		t.Errorf("a body: %s", a.Text)
+	}
+	for _, method := range []string{"DELETE", "PATCH"} {
+		for _, code := range []string{"QQQ", "nope", "€", "01990000-0000-7000-8000-000000000000"} {
+			s.Call(method, currencies+"/"+url.PathEscape(code), admin, map[string]any{"minor_units": 9}).Want(404)
+		}
+	}
+	if diff := cmp.Diff([]string{"EUR", "GBP", "USD"}, publicCurrencies(s)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func auditedCurrencies(t *testing.T, s *apptest.Server) {
+	trail := s.AuditLog(url.Values{"per_page": {"20"}, "sort": {"created_at"}, "filter[actor]": {apptest.IDText(float64(s.UserID(s.Admin())))}})
+	var done []string
+	for _, e := range trail.Want(200).At("data").([]any) {
+		if e := e.(map[string]any); e["resource"] == "currency" {
+			done = append(done, fmt.Sprint(e["action"], " ", e["resource_id"], " ", e["before"], " ", e["after"]))
+		}
+	}
+	if diff := cmp.Diff([]string{
+		"currency.created JPY <nil> map[code:JPY is_active:true minor_units:0 name:Yen symbol:¥]",
+		"currency.created QQQ <nil> map[code:QQQ is_active:false minor_units:3 name:Quatloo symbol:Q]",
+		"currency.updated QQQ map[is_active:false] map[is_active:true]",
+		"currency.updated QQQ map[minor_units:3] map[minor_units:2]",
+		"currency.updated QQQ map[name:Quatloo symbol:Q] map[name:Q symbol:₡]",
+		"currency.updated JPY map[is_active:true] map[is_active:false]",
+		"currency.deleted QQQ map[code:QQQ is_active:true minor_units:2 name:Q symbol:₡] <nil>",
+	}, done); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestCurrencyRefusals(t *testing.T) {

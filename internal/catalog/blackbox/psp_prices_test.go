@@ -74,74 +74,21 @@ func TestPSPCreate(t *testing.T) {
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, _ *apptest.Proxy) {
 		admin, team := s.Admin(), soldPlanOf(s, "team")
 		starter := soldPlanOf(s, "starter")
-		archived := s.AtProvider("POST", "/products", "name", "Old", "active", "false").Str("id")
-		for name, tt := range map[string]struct {
-			field string
-			body  map[string]any
-		}{
-			"no product":        {"product_id", map[string]any{}},
-			"empty product":     {"product_id", map[string]any{"product_id": " "}},
-			"null product":      {"product_id", map[string]any{"product_id": nil}},
-			"nobody's product":  {"product_id", map[string]any{"product_id": apptest.NoSuchID}},
-			"unknown product":   {"product_id", map[string]any{"product_id": "prod_nope"}},
-			"a path":            {"product_id", map[string]any{"product_id": "../prices"}},
-			"inactive product":  {"product_id", map[string]any{"product_id": archived}},
-			"long nickname":     {"nickname", map[string]any{"product_id": team.product, "nickname": strings.Repeat("x", 256)}},
-			"nickname a number": {"nickname", map[string]any{"product_id": team.product, "nickname": 5}},
-		} {
-			s.Call("POST", team.path("EUR", "psp-create"), admin, tt.body).As(name).WantInvalid(tt.field)
-		}
-		if got := linksOf(s, admin, team)["EUR"]; got["status"] != "missing" || got["psp_price_id"] != nil {
-			t.Errorf("after refusals: %v", got)
-		}
-
-		made := s.Call("POST", team.path("EUR", "psp-create"), admin, map[string]any{"product_id": team.product, "nickname": "Team, monthly"}).Want(200)
-		id := made.Str("data.psp_price_id")
-		shown := made.At("data").(map[string]any)
-		if diff := cmp.Diff(map[string]any{
-			"id": team.prices["EUR"], "currency": "EUR", "price_cents": shown["price_cents"], "psp_price_id": id,
-		}, shown); diff != "" {
-			t.Error(diff)
-		}
-		remote := s.AtProvider("GET", "/prices/"+id)
-		for at, want := range map[string]any{
-			"currency": "eur", "unit_amount": shown["price_cents"], "nickname": "Team, monthly", "recurring.interval": "month",
-			"recurring.interval_count": 1.0, "recurring.usage_type": "licensed", "active": true, "metadata.plan_id": team.id,
-		} {
-			if got := remote.At(at); got != want {
-				t.Errorf("%s at the provider is %v, want %v", at, got, want)
+		s.Run(t, "an invalid product or nickname is refused", func(t *testing.T, s *apptest.Server) {
+			archived := s.AtProvider("POST", "/products", "name", "Old", "active", "false").Str("id")
+			refusePSPCreate(t, s, admin, team, archived)
+		})
+		var id string
+		s.Run(t, "the price has the terms of the plan", func(t *testing.T, s *apptest.Server) { id = createPSPPrice(t, s, admin, team) })
+		s.Run(t, "a provider product can be named explicitly", func(t *testing.T, s *apptest.Server) {
+			byHand := s.AtProvider("POST", "/products", "name", "By hand").Str("id")
+			made := s.Call("POST", team.path("USD", "psp-create"), admin, map[string]any{"product_id": byHand}).Want(200)
+			remote := s.AtProvider("GET", "/prices/"+made.Str("data.psp_price_id"))
+			if remote.At("product") != byHand || remote.At("nickname") != "team" {
+				t.Errorf("made %s", remote.Text)
 			}
-		}
-		if got := linksOf(s, admin, team)["EUR"]; got["status"] != "linked" || got["message"] != nil {
-			t.Errorf("status: %v", got)
-		}
-		s.Call("POST", team.path("EUR", "psp-create"), admin, map[string]any{"product_id": team.product}).
-			As("again").WantRefused(422, "psp_price_already_linked")
-
-		// A provider product can be named explicitly.
-		byHand := s.AtProvider("POST", "/products", "name", "By hand").Str("id")
-		made = s.Call("POST", team.path("USD", "psp-create"), admin, map[string]any{"product_id": byHand}).Want(200)
-		remote = s.AtProvider("GET", "/prices/"+made.Str("data.psp_price_id"))
-		if remote.At("product") != byHand || remote.At("nickname") != "team" {
-			t.Errorf("made %s", remote.Text)
-		}
-
-		for _, path := range []string{
-			"/api/v1/admin/plans/" + apptest.NoSuchID + "/prices/" + team.prices["EUR"] + "/psp-create",
-			"/api/v1/admin/plans/x/prices/" + team.prices["EUR"] + "/psp-create",
-			"/api/v1/admin/plans/" + team.id + "/prices/x/psp-create",
-			"/api/v1/admin/plans/" + team.id + "/prices/" + starter.prices["EUR"] + "/psp-create", // a price of another plan
-			"/api/v1/admin/plans/" + team.id + "/prices/" + apptest.NoSuchID + "/psp-link",
-			"/api/v1/admin/plans/" + team.id + "/prices/" + starter.prices["EUR"] + "/psp-unlink",
-			"/api/v1/admin/plans/" + apptest.NoSuchID + "/prices/psp-import",
-		} {
-			s.Call("POST", path, admin, map[string]any{}).Want(404)
-		}
-		s.Call("GET", "/api/v1/admin/plans/"+apptest.NoSuchID+"/psp-price-status", admin, nil).Want(404)
-		apptest.Exec(t, s.DB(), "UPDATE plans SET deleted_at = created_at WHERE id = $1", team.id)
-		s.Call("POST", team.path("EUR", "psp-unlink"), admin, nil).Want(404)
-		s.Call("GET", "/api/v1/admin/plans/"+team.id+"/psp-price-status", admin, nil).Want(404)
-
+		})
+		s.Run(t, "a price that does not exist is not found", func(_ *testing.T, s *apptest.Server) { missPSPPrices(s, admin, team, starter) })
 		entry := s.AuditLog(url.Values{"filter[action]": {"plan_price.psp_created"}}).Want(200).At("data.1").(map[string]any)
 		if entry["actor_id"] != float64(s.UserID(admin)) || entry["resource_id"] != team.prices["EUR"] {
 			t.Errorf("trail: %v", entry)
@@ -150,6 +97,73 @@ func TestPSPCreate(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+func refusePSPCreate(t *testing.T, s *apptest.Server, admin string, team soldPlan, archived string) {
+	for name, tt := range map[string]struct {
+		field string
+		body  map[string]any
+	}{
+		"no product":        {"product_id", map[string]any{}},
+		"empty product":     {"product_id", map[string]any{"product_id": " "}},
+		"null product":      {"product_id", map[string]any{"product_id": nil}},
+		"nobody's product":  {"product_id", map[string]any{"product_id": apptest.NoSuchID}},
+		"unknown product":   {"product_id", map[string]any{"product_id": "prod_nope"}},
+		"a path":            {"product_id", map[string]any{"product_id": "../prices"}},
+		"inactive product":  {"product_id", map[string]any{"product_id": archived}},
+		"long nickname":     {"nickname", map[string]any{"product_id": team.product, "nickname": strings.Repeat("x", 256)}},
+		"nickname a number": {"nickname", map[string]any{"product_id": team.product, "nickname": 5}},
+	} {
+		s.Call("POST", team.path("EUR", "psp-create"), admin, tt.body).As(name).WantInvalid(tt.field)
+	}
+	if got := linksOf(s, admin, team)["EUR"]; got["status"] != "missing" || got["psp_price_id"] != nil {
+		t.Errorf("after refusals: %v", got)
+	}
+}
+
+// createPSPPrice returns the ID of the price at the provider.
+func createPSPPrice(t *testing.T, s *apptest.Server, admin string, team soldPlan) string {
+	made := s.Call("POST", team.path("EUR", "psp-create"), admin, map[string]any{"product_id": team.product, "nickname": "Team, monthly"}).Want(200)
+	id := made.Str("data.psp_price_id")
+	shown := made.At("data").(map[string]any)
+	if diff := cmp.Diff(map[string]any{
+		"id": team.prices["EUR"], "currency": "EUR", "price_cents": shown["price_cents"], "psp_price_id": id,
+	}, shown); diff != "" {
+		t.Error(diff)
+	}
+	remote := s.AtProvider("GET", "/prices/"+id)
+	for at, want := range map[string]any{
+		"currency": "eur", "unit_amount": shown["price_cents"], "nickname": "Team, monthly", "recurring.interval": "month",
+		"recurring.interval_count": 1.0, "recurring.usage_type": "licensed", "active": true, "metadata.plan_id": team.id,
+	} {
+		if got := remote.At(at); got != want {
+			t.Errorf("%s at the provider is %v, want %v", at, got, want)
+		}
+	}
+	if got := linksOf(s, admin, team)["EUR"]; got["status"] != "linked" || got["message"] != nil {
+		t.Errorf("status: %v", got)
+	}
+	s.Call("POST", team.path("EUR", "psp-create"), admin, map[string]any{"product_id": team.product}).
+		As("again").WantRefused(422, "psp_price_already_linked")
+	return id
+}
+
+func missPSPPrices(s *apptest.Server, admin string, team, starter soldPlan) {
+	for _, path := range []string{
+		"/api/v1/admin/plans/" + apptest.NoSuchID + "/prices/" + team.prices["EUR"] + "/psp-create",
+		"/api/v1/admin/plans/x/prices/" + team.prices["EUR"] + "/psp-create",
+		"/api/v1/admin/plans/" + team.id + "/prices/x/psp-create",
+		"/api/v1/admin/plans/" + team.id + "/prices/" + starter.prices["EUR"] + "/psp-create", // a price of another plan
+		"/api/v1/admin/plans/" + team.id + "/prices/" + apptest.NoSuchID + "/psp-link",
+		"/api/v1/admin/plans/" + team.id + "/prices/" + starter.prices["EUR"] + "/psp-unlink",
+		"/api/v1/admin/plans/" + apptest.NoSuchID + "/prices/psp-import",
+	} {
+		s.Call("POST", path, admin, map[string]any{}).Want(404)
+	}
+	s.Call("GET", "/api/v1/admin/plans/"+apptest.NoSuchID+"/psp-price-status", admin, nil).Want(404)
+	apptest.Exec(s.T, s.DB(), "UPDATE plans SET deleted_at = created_at WHERE id = $1", team.id)
+	s.Call("POST", team.path("EUR", "psp-unlink"), admin, nil).Want(404)
+	s.Call("GET", "/api/v1/admin/plans/"+team.id+"/psp-price-status", admin, nil).Want(404)
 }
 
 // If a response is lost, the retry finds the created price and does not create another one.

@@ -164,8 +164,11 @@ func TestParse(t *testing.T) {
 			}
 		})
 	}
+}
 
-	// All problems are reported with their lines, in the order of the file.
+// All problems are reported with their lines, in the order of the file.
+func TestParseReportsAllProblems(t *testing.T) {
+	t.Parallel()
 	_, err := pricelist.Parse([]byte("# prices\nproducts:\n  - slug: p\n    plans:\n      - slug: x\n        name: {fr: X}\n\nmeters:\n- code: m\n  prices:\n    EUR: -1\n"))
 	want := "line 11: meters[0].prices.EUR must not be negative"
 	if err == nil || err.Error() != want {

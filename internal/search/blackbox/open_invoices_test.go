@@ -35,6 +35,7 @@ func TestOpenInvoicesAcrossTenants(t *testing.T) {
 func testOpenInvoices(t *testing.T, options ...apptest.Option) {
 	t.Helper()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AvoidMidnight()
 		ada, bob := s.NewCustomer("ada"), s.NewCustomer("bob")
 		invoice, voided := sell(s, ada.Owner), sell(s, bob.Owner)
 		of := func(o apptest.Owner, filter, value string) apptest.Reply {

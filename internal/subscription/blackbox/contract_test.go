@@ -61,6 +61,7 @@ func TestSubscriptionPaidByInvoice(t *testing.T) {
 }
 
 func wantPaidByInvoice(t *testing.T, s *apptest.Server) {
+	s.AvoidMidnight()
 	plan := s.PlanID(s.NewCustomer("eve").Owner, "starter")
 	ada := s.NewCustomer("ada")
 	made := makeContract(ada, byInvoice(plan)).Want(http.StatusCreated)
@@ -175,6 +176,7 @@ func TestContractWithASavedCard(t *testing.T) {
 func TestContractIsChanged(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AvoidMidnight()
 		ada, bob := s.NewCustomer("ada"), s.NewCustomer("bob")
 		s.AddPlan("crew", "seat", "month", 1500, 0, map[string]int{"team-members": 10})
 		crew, starter := s.PlanID(ada.Owner, "crew"), s.PlanID(ada.Owner, "starter")

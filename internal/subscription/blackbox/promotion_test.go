@@ -243,6 +243,10 @@ func TestOnceAfterATrial(t *testing.T) {
 		if n := redemptions(s, code); n != 1 {
 			t.Errorf("%v redemptions", n)
 		}
+		// The invoice of the trial has ended the discount at the provider. A job applies it again.
+		apptest.Eventually(t, "the discount at the provider", func() bool {
+			return s.CountRows(`SELECT count(*) FROM jobs WHERE kind = 'subscription.discount'`) == 0
+		})
 		pass(s, 15*24*time.Hour, ada)
 		s.Subscription(ada.Owner).WantAt("data.status", "active").WantAt("data.discount", nil)
 		s.Call("GET", ada.Path("/invoices"), ada.Token, nil).Want(200).WantAt("data.0.total.amount_cents", 500.0)

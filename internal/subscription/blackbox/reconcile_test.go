@@ -164,6 +164,15 @@ func TestReconcileLostSubscriptions(t *testing.T) {
 	})
 }
 
+// awaitComparisons waits until n background comparisons are enqueued: at first 2, which begin after
+// ten minutes, and 0 once they are done.
+func awaitComparisons(s *apptest.Server, n int) {
+	s.T.Helper()
+	apptest.Eventually(s.T, "the comparisons in the background", func() bool {
+		return s.CountRows(`SELECT count(*) FROM jobs WHERE kind IN ('subscription.reconcile', 'invoice.reconcile')`) == n
+	})
+}
+
 // The comparison runs automatically every day.
 func TestReconcileDaily(t *testing.T) {
 	t.Parallel()
@@ -175,6 +184,7 @@ func TestReconcileDaily(t *testing.T) {
 		apptest.Exec(t, s.DB(), `UPDATE subscriptions SET quantity = 7, updated_at = $2 WHERE psp_subscription_id = $1`,
 			id, clock.System().Now())
 		apptest.Exec(t, s.DB(), `UPDATE invoices SET status = 'open' WHERE tenant_id = $1`, k.Names["ada"].Tenant)
+		awaitComparisons(s, 2) // a comparison that is enqueued after the clock has advanced begins too late
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "25h"}).Want(200)
 		apptest.Eventually(t, "the comparison", func() bool {
 			o := apptest.Owner{Token: s.LogIn("ada@example.com"), Tenant: k.Names["ada"].Tenant}

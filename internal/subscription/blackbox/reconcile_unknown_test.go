@@ -74,7 +74,9 @@ func TestReconcileUnknownTenant(t *testing.T) {
 			t.Errorf("a dry run made\n%s\nof\n%s", after, before)
 		}
 		want[free] = []string{"unknown_tenant"}
+		awaitComparisons(s, 2)
 		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "11m"}).Want(200)
+		awaitComparisons(s, 0)
 		apptest.SameDifferences(t, "a dry run", s.Reconcile(true), want)
 		apptest.SameDifferences(t, "the reconciliation", s.Reconcile(false), want)
 		apptest.SameDifferences(t, "another one", s.Reconcile(false), want)
@@ -121,6 +123,7 @@ func TestNotificationOfUnknownTenant(t *testing.T) {
 			t.Errorf("%d subscriptions were stored", n)
 		}
 
+		awaitComparisons(s, 2)
 		s.Advance(25 * time.Hour)
 		apptest.Eventually(t, "the daily comparison", func() bool {
 			for _, line := range logLines(s, "difference from the payment provider") {

@@ -115,7 +115,7 @@ func comeAndGo(ctx context.Context, s *apptest.Server, o apptest.Owner, inviter 
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // limits the rate of the writes, so that exports make progress
 	}
 	return nil
 }

@@ -172,100 +172,112 @@ func TestUpdateTenantMessages(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
-		before := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200)
-		for _, tt := range []struct {
-			body, locale string
-			want         map[string]string
-		}{
-			{`{"name":null}`, "en", map[string]string{"name": "This field must not be null."}},
-			{`{"name":null}`, "fr", map[string]string{"name": "Ce champ ne peut pas être null."}},
-			{`{"slug":"a b"}`, "en", map[string]string{"slug": "This does not have the right format."}},
-			{`{"slug":"a b"}`, "es", map[string]string{"slug": "El formato no es correcto."}},
-			{`{"settings":[]}`, "en", map[string]string{"settings": "This must be an object."}},
-			{`{"settings":"{}"}`, "it", map[string]string{"settings": "Deve essere un oggetto."}},
-			{`{"country":"ZZ"}`, "en", map[string]string{"country": "This must be a two-letter ISO 3166-1 country code."}},
-			{`{"country":"ZZ"}`, "fr", map[string]string{"country": "Cette valeur doit être un code pays ISO 3166-1 à deux lettres."}},
-			{`{"billing_email":"nobody"}`, "en", map[string]string{"billing_email": "This must be a valid email address."}},
-			{`{"city":"Ro\nma"}`, "en", map[string]string{"city": "This contains characters that are not allowed."}},
-			{`{"city":7}`, "en", map[string]string{"city": "This must be a string."}},
-			{`{"postal_code":"` + strings.Repeat("1", 21) + `"}`, "it", map[string]string{"postal_code": "Deve avere al massimo 20 caratteri."}},
-			{`{"address":"` + strings.Repeat("x", 501) + `"}`, "en", map[string]string{"address": "This must have at most 500 characters."}},
-			{`{"name":"Ada","name":null}`, "en", map[string]string{"name": "This field must not be null."}}, // the last one wins
-			{`{"settings":` + strings.Repeat(`{"a":`, 33) + `1` + strings.Repeat(`}`, 33) + `}`, "en", map[string]string{"settings": "This is nested too deeply."}},
-			{`{"name":5,"slug":"é","city":[],"country":"de","legal_name":"fine"}`, "en", map[string]string{
-				"name": "This must be a string.", "slug": "This does not have the right format.", "city": "This must be a string.",
-				"country": "This must be a two-letter ISO 3166-1 country code.",
-			}},
-		} {
-			a := inLocale(s, tt.locale, "PATCH", "/api/v1/tenant", ada.Token, tt.body).As(tt.body + " in " + tt.locale)
-			want := object{}
-			for field, message := range tt.want {
-				want[field] = []any{message}
-			}
-			if a.Status != 422 || !cmp.Equal(want, a.At("errors")) {
-				t.Errorf("%s in %s: %d %s", tt.body, tt.locale, a.Status, a.Text)
-			}
-			if first, _ := a.At("message").(string); len(tt.want) == 1 && !strings.Contains(a.Text, `["`+first+`"]`) {
-				t.Errorf("%s: the message is %q", tt.body, first)
-			}
-		}
-		for name, tt := range map[string]struct {
-			kind, body string
-			status     int
-		}{
-			"a form":      {"application/x-www-form-urlencoded", "name=x", 415},
-			"no object":   {"application/json", `"x"`, 422},
-			"two objects": {"application/json", `{"name":"x"}{}`, 400},
-			"too large":   {"application/json", `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, 413},
-		} {
-			r := s.NewRequest("PATCH", "/api/v1/tenant", ada.Token, tt.body)
-			r.Header.Set("Content-Type", tt.kind)
-			s.Do(r).As(name).WantRefused(tt.status, "")
-		}
-		if after := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200); after.Text != before.Text {
-			t.Errorf("refused changes were made: %s", after.Text)
-		}
-
-		// Values at the limits are accepted, with their stored form.
-		for name, tt := range map[string]struct {
-			body  string
-			key   string
-			value any
-		}{
-			"blanks are cut off":     {`{"name":"  Babbage  "}`, "name", "Babbage"},
-			"characters, not bytes":  {`{"postal_code":"` + strings.Repeat("é", 20) + `"}`, "postal_code", strings.Repeat("é", 20)},
-			"Kosovo":                 {`{"country":"XK"}`, "country", "XK"},
-			"the last of two":        {`{"city":5,"city":"Roma"}`, "city", "Roma"},
-			"blank is null":          {`{"vat_number":"   "}`, "vat_number", nil},
-			"an empty object":        {`{"settings":{}}`, "settings", object{}},
-			"settings keep lines":    {`{"settings":{"a":"1\n\t2"}}`, "settings", object{"a": "1\n\t2"}},
-			"settings keep blanks":   {`{"settings":{" a ":"  ","n":null,"l":[]}}`, "settings", object{" a ": "  ", "n": nil, "l": []any{}}},
-			"a key of another case":  {`{"Legal_Name":"x"}`, "legal_name", "Analytical Engines Ltd"},
-			"keys that are not ours": {`{"preferred_currency":"USD","id":"x"}`, "preferred_currency", "EUR"},
-		} {
-			s.Call("PATCH", "/api/v1/tenant", ada.Token, tt.body).As(name).Want(200).WantAt("tenant."+tt.key, tt.value)
-		}
-		s.Call("PATCH", "/api/v1/tenant", ada.Token, `{"settings":`+strings.Repeat(`{"a":`, 32)+`1`+strings.Repeat(`}`, 32)+`}`).As("32 deep").Want(200)
-		digits := s.Call("PATCH", "/api/v1/tenant", ada.Token, `{"settings":{"n":12345678901234567890,"f":0.10}}`).Want(200)
-		if !strings.Contains(digits.Text, "12345678901234567890") {
-			t.Errorf("a long number is rounded: %s", digits.Text)
-		}
-
-		// Billing details are complete if none of five fields is missing.
-		full := object{"legal_name": "A", "address": "B", "city": "C", "postal_code": "D", "country": "IT"}
-		for key := range full {
-			partial := maps.Clone(full)
-			partial[key] = nil
-			s.Call("PATCH", "/api/v1/tenant", ada.Token, partial).As("without "+key).Want(200).WantAt("tenant.has_billing_details", false)
-		}
-		full["vat_number"], full["billing_email"] = nil, nil
-		s.Call("PATCH", "/api/v1/tenant", ada.Token, full).Want(200).WantAt("tenant.has_billing_details", true)
-
-		// Any role with tenant.update is sufficient.
-		bob, bobID := s.Join(ada, "Bob", "bob@example.com", "member")
-		s.Call("PATCH", "/api/v1/tenant", bob, object{"city": "Milano"}).WantRefused(http.StatusForbidden, "")
-		role := s.CreateRole(ada, "Clerk", "tenant.update")
-		s.Call("PATCH", ada.Path("/team/members/"+apptest.IDText(float64(bobID))+"/role"), ada.Token, object{"role_id": role}).Want(200)
-		s.Call("PATCH", "/api/v1/tenant", bob, object{"city": "Milano"}).Want(200).WantAt("tenant.user_permissions", []any{"tenant.update"})
+		s.Run(t, "a refusal names the field in the caller's language", func(t *testing.T, s *apptest.Server) { refusedTenantFields(t, s, ada) })
+		s.Run(t, "values at the limits are accepted", func(t *testing.T, s *apptest.Server) { acceptedTenantFields(t, s, ada) })
+		s.Run(t, "billing details are complete with five fields", func(_ *testing.T, s *apptest.Server) { completeBillingDetails(s, ada) })
+		s.Run(t, "any role with tenant.update is sufficient", func(_ *testing.T, s *apptest.Server) { roleThatUpdatesTenant(s, ada) })
 	})
+}
+
+func refusedTenantFields(t *testing.T, s *apptest.Server, ada apptest.Owner) {
+	before := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200)
+	for _, tt := range []struct {
+		body, locale string
+		want         map[string]string
+	}{
+		{`{"name":null}`, "en", map[string]string{"name": "This field must not be null."}},
+		{`{"name":null}`, "fr", map[string]string{"name": "Ce champ ne peut pas être null."}},
+		{`{"slug":"a b"}`, "en", map[string]string{"slug": "This does not have the right format."}},
+		{`{"slug":"a b"}`, "es", map[string]string{"slug": "El formato no es correcto."}},
+		{`{"settings":[]}`, "en", map[string]string{"settings": "This must be an object."}},
+		{`{"settings":"{}"}`, "it", map[string]string{"settings": "Deve essere un oggetto."}},
+		{`{"country":"ZZ"}`, "en", map[string]string{"country": "This must be a two-letter ISO 3166-1 country code."}},
+		{`{"country":"ZZ"}`, "fr", map[string]string{"country": "Cette valeur doit être un code pays ISO 3166-1 à deux lettres."}},
+		{`{"billing_email":"nobody"}`, "en", map[string]string{"billing_email": "This must be a valid email address."}},
+		{`{"city":"Ro\nma"}`, "en", map[string]string{"city": "This contains characters that are not allowed."}},
+		{`{"city":7}`, "en", map[string]string{"city": "This must be a string."}},
+		{`{"postal_code":"` + strings.Repeat("1", 21) + `"}`, "it", map[string]string{"postal_code": "Deve avere al massimo 20 caratteri."}},
+		{`{"address":"` + strings.Repeat("x", 501) + `"}`, "en", map[string]string{"address": "This must have at most 500 characters."}},
+		{`{"name":"Ada","name":null}`, "en", map[string]string{"name": "This field must not be null."}}, // the last one wins
+		{`{"settings":` + strings.Repeat(`{"a":`, 33) + `1` + strings.Repeat(`}`, 33) + `}`, "en", map[string]string{"settings": "This is nested too deeply."}},
+		{`{"name":5,"slug":"é","city":[],"country":"de","legal_name":"fine"}`, "en", map[string]string{
+			"name": "This must be a string.", "slug": "This does not have the right format.", "city": "This must be a string.",
+			"country": "This must be a two-letter ISO 3166-1 country code.",
+		}},
+	} {
+		a := inLocale(s, tt.locale, "PATCH", "/api/v1/tenant", ada.Token, tt.body).As(tt.body + " in " + tt.locale)
+		want := object{}
+		for field, message := range tt.want {
+			want[field] = []any{message}
+		}
+		if a.Status != 422 || !cmp.Equal(want, a.At("errors")) {
+			t.Errorf("%s in %s: %d %s", tt.body, tt.locale, a.Status, a.Text)
+		}
+		if first, _ := a.At("message").(string); len(tt.want) == 1 && !strings.Contains(a.Text, `["`+first+`"]`) {
+			t.Errorf("%s: the message is %q", tt.body, first)
+		}
+	}
+	for name, tt := range map[string]struct {
+		kind, body string
+		status     int
+	}{
+		"a form":      {"application/x-www-form-urlencoded", "name=x", 415},
+		"no object":   {"application/json", `"x"`, 422},
+		"two objects": {"application/json", `{"name":"x"}{}`, 400},
+		"too large":   {"application/json", `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, 413},
+	} {
+		r := s.NewRequest("PATCH", "/api/v1/tenant", ada.Token, tt.body)
+		r.Header.Set("Content-Type", tt.kind)
+		s.Do(r).As(name).WantRefused(tt.status, "")
+	}
+	if after := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200); after.Text != before.Text {
+		t.Errorf("refused changes were made: %s", after.Text)
+	}
+}
+
+// Values at the limits are accepted, with their stored form.
+func acceptedTenantFields(t *testing.T, s *apptest.Server, ada apptest.Owner) {
+	for name, tt := range map[string]struct {
+		body  string
+		key   string
+		value any
+	}{
+		"blanks are cut off":     {`{"name":"  Babbage  "}`, "name", "Babbage"},
+		"characters, not bytes":  {`{"postal_code":"` + strings.Repeat("é", 20) + `"}`, "postal_code", strings.Repeat("é", 20)},
+		"Kosovo":                 {`{"country":"XK"}`, "country", "XK"},
+		"the last of two":        {`{"city":5,"city":"Roma"}`, "city", "Roma"},
+		"blank is null":          {`{"vat_number":"   "}`, "vat_number", nil},
+		"an empty object":        {`{"settings":{}}`, "settings", object{}},
+		"settings keep lines":    {`{"settings":{"a":"1\n\t2"}}`, "settings", object{"a": "1\n\t2"}},
+		"settings keep blanks":   {`{"settings":{" a ":"  ","n":null,"l":[]}}`, "settings", object{" a ": "  ", "n": nil, "l": []any{}}},
+		"a key of another case":  {`{"Legal_Name":"x"}`, "legal_name", "Analytical Engines Ltd"},
+		"keys that are not ours": {`{"preferred_currency":"USD","id":"x"}`, "preferred_currency", "EUR"},
+	} {
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, tt.body).As(name).Want(200).WantAt("tenant."+tt.key, tt.value)
+	}
+	s.Call("PATCH", "/api/v1/tenant", ada.Token, `{"settings":`+strings.Repeat(`{"a":`, 32)+`1`+strings.Repeat(`}`, 32)+`}`).As("32 deep").Want(200)
+	digits := s.Call("PATCH", "/api/v1/tenant", ada.Token, `{"settings":{"n":12345678901234567890,"f":0.10}}`).Want(200)
+	if !strings.Contains(digits.Text, "12345678901234567890") {
+		t.Errorf("a long number is rounded: %s", digits.Text)
+	}
+}
+
+// Billing details are complete if all five fields are present.
+func completeBillingDetails(s *apptest.Server, ada apptest.Owner) {
+	full := object{"legal_name": "A", "address": "B", "city": "C", "postal_code": "D", "country": "IT"}
+	for key := range full {
+		partial := maps.Clone(full)
+		partial[key] = nil
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, partial).As("without "+key).Want(200).WantAt("tenant.has_billing_details", false)
+	}
+	full["vat_number"], full["billing_email"] = nil, nil
+	s.Call("PATCH", "/api/v1/tenant", ada.Token, full).Want(200).WantAt("tenant.has_billing_details", true)
+}
+
+func roleThatUpdatesTenant(s *apptest.Server, ada apptest.Owner) {
+	bob, bobID := s.Join(ada, "Bob", "bob@example.com", "member")
+	s.Call("PATCH", "/api/v1/tenant", bob, object{"city": "Milano"}).WantRefused(http.StatusForbidden, "")
+	role := s.CreateRole(ada, "Clerk", "tenant.update")
+	s.Call("PATCH", ada.Path("/team/members/"+apptest.IDText(float64(bobID))+"/role"), ada.Token, object{"role_id": role}).Want(200)
+	s.Call("PATCH", "/api/v1/tenant", bob, object{"city": "Milano"}).Want(200).WantAt("tenant.user_permissions", []any{"tenant.update"})
 }

@@ -121,98 +121,111 @@ func TestAdminTenants(t *testing.T) {
 		ada, eve := s.Register("ada@example.com", true), s.Register("eve@example.com", false)
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{"name": "Ünter 100%_Wäsche"}).Want(200)
 		s.BuyPlan(ada, "starter")
-		names := func(query string) []any {
-			t.Helper()
-			list, _ := s.Call("GET", "/api/v1/admin/tenants"+query, token, nil).Want(200).At("data").([]any)
-			names := []any{}
-			for _, e := range list {
-				names = append(names, e.(map[string]any)["name"])
-			}
-			return names
-		}
-		for query, want := range map[string][]any{
-			"":                        {"Ada's Organization", "Ünter 100%_Wäsche", "Acme"}, // Eve's account is also named Ada
-			"?search=ORGANI":          {"Ada's Organization"},
-			"?search=ÜNTER":           {"Ünter 100%_Wäsche"},
-			"?search=%25_w":           {"Ünter 100%_Wäsche"},
-			"?search=%25":             {"Ünter 100%_Wäsche"},
-			"?search=nobody":          {},
-			"?search=":                {"Ada's Organization", "Ünter 100%_Wäsche", "Acme"},
-			"?per_page=1":             {"Ada's Organization"},
-			"?per_page=1&page=3":      {"Acme"},
-			"?per_page=100&search=ac": {"Acme"},
-			"?sort=name":              {"Acme", "Ada's Organization", "Ünter 100%_Wäsche"},
-			"?sort=-name&per_page=2":  {"Ünter 100%_Wäsche", "Ada's Organization"},
-		} {
-			if diff := cmp.Diff(want, names(query)); diff != "" {
-				t.Errorf("%q: %s", query, diff)
-			}
-		}
-		for query, status := range map[string]int{
-			"?per_page=0": 422, "?per_page=101": 422, "?page=0": 422, "?filter[name]=x": 400, "?sort=slug": 400,
-			"?search=" + strings.Repeat("x", 256): 422,
-		} {
-			if a := s.Call("GET", "/api/v1/admin/tenants"+query, token, nil); a.Status != status {
-				t.Errorf("%s: %d %s", query, a.Status, a.Text)
-			}
-		}
-		page := s.Call("GET", "/api/v1/admin/tenants?per_page=1&search=a", token, nil).Want(200)
-		if page.At("meta.total") != 2.0 || !strings.Contains(page.Str("links.next"), "/api/v1/admin/tenants?page=2&per_page=1&search=a") {
-			t.Errorf("page: %s", page.Text)
-		}
-
-		roles := []string{"admin", "member", "owner"}
-		shown := s.Call("GET", "/api/v1/admin/tenants/"+ada.Tenant, token, nil).Want(200).At("data").(map[string]any)
-		for _, r := range shown["roles"].([]any) {
-			role := r.(map[string]any)
-			if role["name"] != roles[0] || role["id"] == nil || len(role) != 2 {
-				t.Errorf("role %v, want %v", role, roles[0])
-			}
-			roles = roles[1:]
-		}
-		want := map[string]any{
-			"id": ada.Tenant, "name": "Ünter 100%_Wäsche", "slug": shown["slug"], "external_id": nil, "metadata": map[string]any{}, "legal_name": "Analytical Engines Ltd",
-			"address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH", "country": "GB", "vat_number": nil, "vat_status": "none", "vat_name": nil,
-			"billing_email": "billing@example.com", "owner": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com", "external_id": nil},
-			"member_count": 1.0, "subscription_status": "active", "plan_name": "Starter", "onboarding_completed_at": shown["onboarding_completed_at"],
-			"created_at": shown["created_at"], "roles": shown["roles"],
-			"mrr": map[string]any{"amount_cents": 1900.0, "currency": "EUR"}, "mrr_base": nil, "trial_ends_at": nil, "open_amount": []any{}, "last_activity_at": shown["last_activity_at"],
-		}
-		if diff := cmp.Diff(want, shown); diff != "" {
-			t.Errorf("the resource: %s", diff)
-		}
-		fresh := s.Call("GET", "/api/v1/admin/tenants/"+eve.Tenant, token, nil).Want(200)
-		for _, key := range []string{"subscription_status", "plan_name", "onboarding_completed_at", "legal_name"} {
-			if v, there := fresh.At("data").(map[string]any)[key]; v != nil || !there {
-				t.Errorf("%s of a fresh tenant is %v", key, v)
-			}
-		}
-		for _, id := range []string{"01990000-0000-7000-8000-000000000000", "x", "1"} {
-			s.Call("GET", "/api/v1/admin/tenants/"+id, token, nil).Want(404)
-			s.Call("PATCH", "/api/v1/admin/tenants/"+id, token, map[string]any{"name": 5}).Want(404)
-		}
-
-		// Admins can change the same fields as the tenant, except the slug.
-		changed := s.Call("PATCH", "/api/v1/admin/tenants/"+eve.Tenant, token, map[string]any{
-			"name": "Eve", "slug": "eve", "settings": map[string]any{"a": 1}, "country": "IT", "city": nil,
-		}).Want(200)
-		if changed.At("data.name") != "Eve" || changed.At("data.slug") != fresh.At("data.slug") || changed.At("data.country") != "IT" {
-			t.Errorf("changed: %s", changed.Text)
-		}
-		s.Call("PATCH", "/api/v1/admin/tenants/"+eve.Tenant, token, map[string]any{"country": "it"}).Want(422)
-		last := s.AuditLog(url.Values{"filter[tenant]": {eve.Tenant}})
-		if last.At("data.0.action") != "tenant.updated" || last.At("data.0.actor_id") != float64(s.UserID(token)) {
-			t.Errorf("trail: %s", last.Text)
-		}
-
-		found := s.Call("GET", "/api/v1/admin/tenants/search-with-roles?search=EVE", token, nil).Want(200)
-		one, _ := found.At("data.0").(map[string]any)
-		if len(found.At("data").([]any)) != 1 || one["id"] != eve.Tenant || one["name"] != "Eve" || len(one["roles"].([]any)) != 3 || len(one) != 3 {
-			t.Errorf("search-with-roles: %s", found.Text)
-		}
-		s.Call("GET", "/api/v1/admin/tenants/search-with-roles", token, nil).Want(422)
-		s.Call("GET", "/api/v1/admin/tenants/search-with-roles?search=", token, nil).Want(422)
+		s.Run(t, "a list is searched, sorted and divided into pages", func(t *testing.T, s *apptest.Server) { adminTenantList(t, s, token) })
+		s.Run(t, "a tenant has its subscription, owner and roles", func(t *testing.T, s *apptest.Server) { adminTenantResource(t, s, token, ada, eve) })
+		s.Run(t, "an admin changes the same fields as the tenant, except the slug", func(t *testing.T, s *apptest.Server) { adminChangesTenant(t, s, token, eve) })
+		s.Run(t, "a search returns tenants with their roles", func(t *testing.T, s *apptest.Server) { adminTenantSearch(t, s, token, eve) })
 	})
+}
+
+func adminTenantList(t *testing.T, s *apptest.Server, token string) {
+	names := func(query string) []any {
+		t.Helper()
+		list, _ := s.Call("GET", "/api/v1/admin/tenants"+query, token, nil).Want(200).At("data").([]any)
+		names := []any{}
+		for _, e := range list {
+			names = append(names, e.(map[string]any)["name"])
+		}
+		return names
+	}
+	for query, want := range map[string][]any{
+		"":                        {"Ada's Organization", "Ünter 100%_Wäsche", "Acme"}, // Eve's account is also named Ada
+		"?search=ORGANI":          {"Ada's Organization"},
+		"?search=ÜNTER":           {"Ünter 100%_Wäsche"},
+		"?search=%25_w":           {"Ünter 100%_Wäsche"},
+		"?search=%25":             {"Ünter 100%_Wäsche"},
+		"?search=nobody":          {},
+		"?search=":                {"Ada's Organization", "Ünter 100%_Wäsche", "Acme"},
+		"?per_page=1":             {"Ada's Organization"},
+		"?per_page=1&page=3":      {"Acme"},
+		"?per_page=100&search=ac": {"Acme"},
+		"?sort=name":              {"Acme", "Ada's Organization", "Ünter 100%_Wäsche"},
+		"?sort=-name&per_page=2":  {"Ünter 100%_Wäsche", "Ada's Organization"},
+	} {
+		if diff := cmp.Diff(want, names(query)); diff != "" {
+			t.Errorf("%q: %s", query, diff)
+		}
+	}
+	for query, status := range map[string]int{
+		"?per_page=0": 422, "?per_page=101": 422, "?page=0": 422, "?filter[name]=x": 400, "?sort=slug": 400,
+		"?search=" + strings.Repeat("x", 256): 422,
+	} {
+		if a := s.Call("GET", "/api/v1/admin/tenants"+query, token, nil); a.Status != status {
+			t.Errorf("%s: %d %s", query, a.Status, a.Text)
+		}
+	}
+	page := s.Call("GET", "/api/v1/admin/tenants?per_page=1&search=a", token, nil).Want(200)
+	if page.At("meta.total") != 2.0 || !strings.Contains(page.Str("links.next"), "/api/v1/admin/tenants?page=2&per_page=1&search=a") {
+		t.Errorf("page: %s", page.Text)
+	}
+}
+
+func adminTenantResource(t *testing.T, s *apptest.Server, token string, ada, eve apptest.Owner) {
+	roles := []string{"admin", "member", "owner"}
+	shown := s.Call("GET", "/api/v1/admin/tenants/"+ada.Tenant, token, nil).Want(200).At("data").(map[string]any)
+	for _, r := range shown["roles"].([]any) {
+		role := r.(map[string]any)
+		if role["name"] != roles[0] || role["id"] == nil || len(role) != 2 {
+			t.Errorf("role %v, want %v", role, roles[0])
+		}
+		roles = roles[1:]
+	}
+	want := map[string]any{
+		"id": ada.Tenant, "name": "Ünter 100%_Wäsche", "slug": shown["slug"], "external_id": nil, "metadata": map[string]any{}, "legal_name": "Analytical Engines Ltd",
+		"address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH", "country": "GB", "vat_number": nil, "vat_status": "none", "vat_name": nil,
+		"billing_email": "billing@example.com", "owner": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com", "external_id": nil},
+		"member_count": 1.0, "subscription_status": "active", "plan_name": "Starter", "onboarding_completed_at": shown["onboarding_completed_at"],
+		"created_at": shown["created_at"], "roles": shown["roles"],
+		"mrr": map[string]any{"amount_cents": 1900.0, "currency": "EUR"}, "mrr_base": nil, "trial_ends_at": nil, "open_amount": []any{}, "last_activity_at": shown["last_activity_at"],
+	}
+	if diff := cmp.Diff(want, shown); diff != "" {
+		t.Errorf("the resource: %s", diff)
+	}
+	fresh := s.Call("GET", "/api/v1/admin/tenants/"+eve.Tenant, token, nil).Want(200)
+	for _, key := range []string{"subscription_status", "plan_name", "onboarding_completed_at", "legal_name"} {
+		if v, there := fresh.At("data").(map[string]any)[key]; v != nil || !there {
+			t.Errorf("%s of a fresh tenant is %v", key, v)
+		}
+	}
+	for _, id := range []string{"01990000-0000-7000-8000-000000000000", "x", "1"} {
+		s.Call("GET", "/api/v1/admin/tenants/"+id, token, nil).Want(404)
+		s.Call("PATCH", "/api/v1/admin/tenants/"+id, token, map[string]any{"name": 5}).Want(404)
+	}
+}
+
+func adminChangesTenant(t *testing.T, s *apptest.Server, token string, eve apptest.Owner) {
+	fresh := s.Call("GET", "/api/v1/admin/tenants/"+eve.Tenant, token, nil).Want(200)
+	changed := s.Call("PATCH", "/api/v1/admin/tenants/"+eve.Tenant, token, map[string]any{
+		"name": "Eve", "slug": "eve", "settings": map[string]any{"a": 1}, "country": "IT", "city": nil,
+	}).Want(200)
+	if changed.At("data.name") != "Eve" || changed.At("data.slug") != fresh.At("data.slug") || changed.At("data.country") != "IT" {
+		t.Errorf("changed: %s", changed.Text)
+	}
+	s.Call("PATCH", "/api/v1/admin/tenants/"+eve.Tenant, token, map[string]any{"country": "it"}).Want(422)
+	last := s.AuditLog(url.Values{"filter[tenant]": {eve.Tenant}})
+	if last.At("data.0.action") != "tenant.updated" || last.At("data.0.actor_id") != float64(s.UserID(token)) {
+		t.Errorf("trail: %s", last.Text)
+	}
+}
+
+func adminTenantSearch(t *testing.T, s *apptest.Server, token string, eve apptest.Owner) {
+	found := s.Call("GET", "/api/v1/admin/tenants/search-with-roles?search=EVE", token, nil).Want(200)
+	one, _ := found.At("data.0").(map[string]any)
+	if len(found.At("data").([]any)) != 1 || one["id"] != eve.Tenant || one["name"] != "Eve" || len(one["roles"].([]any)) != 3 || len(one) != 3 {
+		t.Errorf("search-with-roles: %s", found.Text)
+	}
+	s.Call("GET", "/api/v1/admin/tenants/search-with-roles", token, nil).Want(422)
+	s.Call("GET", "/api/v1/admin/tenants/search-with-roles?search=", token, nil).Want(422)
 }
 
 // Names are stored and searched in one normal form, however their accents are encoded.

@@ -24,6 +24,7 @@
 //   - [Each] runs the test as a parallel subtest on SQLite and on PostgreSQL, each time with a new
 //     service and a new database. [Start] starts one service, optionally with changed settings. At
 //     the end of a test, a password or token in the log fails it.
+//   - [Server.Run] runs a subtest on the same service, for a part of a test with a name of its own.
 //   - [Server.Call] makes a request and returns a [Reply]. [Reply.Want] checks the status,
 //     [Reply.At] and [Reply.Str] return a value at a path, [Reply.WantAt] checks a value, and
 //     [Reply.WantRefused] and [Reply.WantInvalid] check an error.
@@ -33,7 +34,8 @@
 //     tenant that a test follows over time ([Customer.WantStatus]).
 //   - [CatalogAdmin] creates products, plans, prices and features.
 //   - [Server.Advance] advances the clock, [Server.AwaitNotifications] waits for notifications of
-//     the provider, and [Eventually] waits for any other condition. Tests never sleep.
+//     the provider, and [Eventually] waits for any other condition. [Server.AvoidMidnight] is for
+//     tests that compare dates. Tests never sleep.
 //   - [Server.AtProvider] calls the payment provider directly, as the account's owner can.
 //     [Server.ProviderObjects] returns the objects there. [Server.Chaos] causes random failures of
 //     the provider, a [Proxy] specific ones.
@@ -205,7 +207,7 @@ func newServer(t testing.TB, database, data string) *Server {
 		return sync.OnceValue(func() *sqldb.DB { return dbtest.OpenWith(t, sqldb.Config{URL: url, Table: table}) })
 	}
 	return &Server{
-		T: t, Database: database, log: &logBuffer{},
+		T: t, Database: database, log: &logBuffer{}, secrets: &secrets{},
 		db: open(database, ""), sandbox: open(sqldb.FileURL(filepath.Join(data, settings.SandboxFile)), "sandbox_settings"),
 	}
 }

@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"maps"
+	"testing"
 )
 
 // CatalogAdmin is a platform admin who manages the catalog.
@@ -12,6 +13,12 @@ type CatalogAdmin struct {
 
 // CatalogAdmin logs the platform admin in.
 func (s *Server) CatalogAdmin() CatalogAdmin { return CatalogAdmin{Server: s, Token: s.Admin()} }
+
+// Run is [Server.Run] for a catalog admin.
+func (k CatalogAdmin) Run(t *testing.T, name string, f func(t *testing.T, k CatalogAdmin)) bool {
+	t.Helper()
+	return k.Server.Run(t, name, func(t *testing.T, s *Server) { f(t, CatalogAdmin{s, k.Token}) })
+}
 
 // AdminCall calls an admin route. path starts after /api/v1/admin.
 func (k CatalogAdmin) AdminCall(method, path string, body any) Reply {

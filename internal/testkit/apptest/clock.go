@@ -62,6 +62,16 @@ func (s *Server) AdvanceTo(to time.Time) {
 	s.AwaitProvider()
 }
 
+// AvoidMidnight advances the clock past midnight (UTC) if it is less than 30 minutes away. Call it at
+// the start of a test that compares dates with the current day.
+func (s *Server) AvoidMidnight() {
+	s.T.Helper()
+	now := s.Now().UTC()
+	if midnight := now.Truncate(Day).Add(Day); midnight.Sub(now) < 30*time.Minute {
+		s.AdvanceTo(midnight)
+	}
+}
+
 // AwaitProvider waits until the provider has done all due work, and then for its notifications.
 func (s *Server) AwaitProvider() {
 	s.T.Helper()

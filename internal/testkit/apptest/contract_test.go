@@ -115,7 +115,7 @@ func TestResponsesMatchTheReference(t *testing.T) {
 		{"/sandbox/clock", 418, `{"anything": 1}`, ""},
 	} {
 		v := &verdicts{TB: t}
-		held := &Server{T: v, URL: s.URL}
+		held := &Server{T: v, URL: s.URL, secrets: s.secrets}
 		r := s.NewRequest("GET", tt.path, "", nil)
 		held.Read(r, &http.Response{
 			StatusCode: tt.status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(tt.body)),

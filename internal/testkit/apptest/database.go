@@ -26,7 +26,8 @@ func Exec(t testing.TB, db *sqldb.DB, query string, args ...any) {
 	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {
 		t.Error(err)
 	}
-	time.Sleep(2 * sqldb.OthersInterval) // The service notices commits of other connections after a delay.
+	// The service notices commits of other connections after a delay, which is longer on a busy machine.
+	time.Sleep(20 * sqldb.OthersInterval)
 }
 
 // CountRows runs a query in the service's database that returns one number.

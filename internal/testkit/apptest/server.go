@@ -25,9 +25,20 @@ type Server struct {
 	log         *logBuffer
 	stop        func() error
 	db, sandbox func() *sqldb.DB
-	secrets     secrets
+	secrets     *secrets
 	record      func(Exchange) // nil records nothing
 	front       *balancer      // nil for a single instance
+}
+
+// Run runs f as a subtest on the same service, and reports whether it succeeded. In f, the methods of
+// the server fail the subtest.
+func (s *Server) Run(t *testing.T, name string, f func(t *testing.T, s *Server)) bool {
+	t.Helper()
+	return t.Run(name, func(t *testing.T) {
+		sub := *s
+		sub.T = t
+		f(t, &sub)
+	})
 }
 
 // Stop stops the service and returns its error. Later calls return the same error.

@@ -50,5 +50,5 @@ func TestThreeInstancesTakeTurns(t *testing.T) {
 
 // at returns a Server that sends requests to one instance.
 func (s *Server) at(address string) *Server {
-	return &Server{T: s.T, URL: "http://" + address, Database: s.Database, log: s.log, db: s.db, sandbox: s.sandbox}
+	return &Server{T: s.T, URL: "http://" + address, Database: s.Database, log: s.log, secrets: s.secrets, db: s.db, sandbox: s.sandbox}
 }

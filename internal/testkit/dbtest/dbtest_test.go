@@ -44,7 +44,7 @@ func TestServerOfAChild(t *testing.T) {
 	if _, err := fmt.Fprintln(os.Stdout, URL(t, sqldb.Postgres)); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute) // until the parent kills this process
 }
 
 // The server ends with the process that started it, even if the process is killed.

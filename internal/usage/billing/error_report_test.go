@@ -46,95 +46,121 @@ func TestErrorReportOfAnyFigure(t *testing.T) {
 		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
 		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementSoft), "1")
 		payer := w.NewPayer(t)
-		p := &till{}
-		run := func(when string) {
-			t.Helper()
-			w.Clock.Set(usagetest.At(when))
-			r := reporter(w, p)
-			if err := errors.Join(r.QueueCarried(t.Context()), r.Report(t.Context())); err != nil {
-				t.Fatal(err)
-			}
-		}
-		run("2026-11-21 12:00")
-
-		// The later chunks of a row fail.
-		batch := make([]usage.Recording, billing.ChunkSize+3)
-		for i := range batch {
-			batch[i] = usagetest.Recording("calls", "1")
-		}
-		if _, err := w.RecordBatch(t.Context(), payer, batch); err != nil {
-			t.Fatal(err)
-		}
-		p.fail = func(call int, _ psp.UsageReport) error {
-			if call > billing.ChunkSize {
-				return psp.ErrUnavailable
-			}
-			return nil
-		}
-		if err := reporter(w, p).Report(t.Context()); !errors.Is(err, psp.ErrUnavailable) {
-			t.Fatal(err)
-		}
-		if n := findWrong(t, w, p, "calls"); n != billing.ChunkSize {
-			t.Errorf("%d of %d are listed while others wait", n, billing.ChunkSize)
-		}
-		_, ids := refused(t, w)
-		for _, id := range ids {
-			if err := refusals(w).Discard(t.Context(), id); err != nil {
-				t.Fatal(err)
-			}
-		}
-
-		// A figure is rejected immediately, retried, and then named in an error report.
-		p.fail = nil
-		run("2026-11-21 13:00")
-		p.counted, p.fail = nil, func(int, psp.UsageReport) error { return psp.ErrRefused }
-		w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("calls", "2")}, true)
-		run("2026-11-21 14:00")
-		_, ids = refused(t, w)
-		if len(ids) != 1 {
-			t.Fatalf("%d are refused", len(ids))
-		}
-		p.fail = nil
-		if err := refusals(w).Retry(t.Context(), ids[0]); err != nil {
-			t.Fatal(err)
-		}
-		run("2026-11-21 14:10")
-		if len(p.counted) != 1 || p.counted[ids[0].String()] != (psp.UsageReport{}) {
-			t.Errorf("reported again under the same id: %v", p.counted)
-		}
-		if n := findWrong(t, w, p, "calls"); n != 1 {
-			t.Errorf("%d are listed after one was reported again", n)
-		}
-		// A decided report is not listed again, even if the provider repeats the error report.
-		for _, decide := range []func(context.Context, uuid.UUID) error{refusals(w).Retry, refusals(w).Discard} {
-			_, ids = refused(t, w)
-			if err := decide(t.Context(), ids[0]); err != nil {
-				t.Fatal(err)
-			}
-			if err := reporter(w, p).ErrorReport(t.Context(), psp.Event{ID: "evt_1"}); err != nil {
-				t.Fatal(err)
-			}
-			if _, again := refused(t, w); len(again) != 0 {
-				t.Errorf("%v is listed again as %v", ids[0], again)
-			}
-			if err := decide(t.Context(), ids[0]); !errors.Is(err, billing.ErrNotRejected) {
-				t.Errorf("decided twice: %v", err)
-			}
-			p.counted = nil
-			run(w.Clock.Now().Add(10 * time.Minute).Format("2006-01-02 15:04"))
-			if len(p.counted) == 1 {
-				findWrong(t, w, p, "calls")
-			}
-		}
-
-		// A value is carried over to a new period.
-		w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("disk", "40")}, true)
-		run("2026-12-09")
-		p.counted = nil
-		w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-12-10", "2027-01-10")})
-		run("2026-12-10 02:00")
-		if n := findWrong(t, w, p, "disk"); n != 1 {
-			t.Errorf("%d are listed after a value was carried over", n)
-		}
+		r := &reported{World: w, payer: payer, till: &till{}}
+		r.at(t, "2026-11-21 12:00")
+		r.failLaterChunks(t)
+		r.retryRefusal(t)
+		r.decideReports(t)
+		r.carryOver(t)
 	})
+}
+
+// reported is a payer whose usage is reported to a till.
+type reported struct {
+	*usagetest.World
+	payer uuid.UUID
+	till  *till
+}
+
+// at runs the reporter at a time.
+func (w *reported) at(t *testing.T, when string) {
+	t.Helper()
+	w.Clock.Set(usagetest.At(when))
+	r := reporter(w.World, w.till)
+	if err := errors.Join(r.QueueCarried(t.Context()), r.Report(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The later chunks of a row fail.
+func (w *reported) failLaterChunks(t *testing.T) {
+	payer, p := w.payer, w.till
+	batch := make([]usage.Recording, billing.ChunkSize+3)
+	for i := range batch {
+		batch[i] = usagetest.Recording("calls", "1")
+	}
+	if _, err := w.RecordBatch(t.Context(), payer, batch); err != nil {
+		t.Fatal(err)
+	}
+	p.fail = func(call int, _ psp.UsageReport) error {
+		if call > billing.ChunkSize {
+			return psp.ErrUnavailable
+		}
+		return nil
+	}
+	if err := reporter(w.World, p).Report(t.Context()); !errors.Is(err, psp.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	if n := findWrong(t, w.World, p, "calls"); n != billing.ChunkSize {
+		t.Errorf("%d of %d are listed while others wait", n, billing.ChunkSize)
+	}
+	_, ids := refused(t, w.World)
+	for _, id := range ids {
+		if err := refusals(w.World).Discard(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A figure is rejected immediately, retried, and then named in an error report.
+func (w *reported) retryRefusal(t *testing.T) {
+	payer, p := w.payer, w.till
+	p.fail = nil
+	w.at(t, "2026-11-21 13:00")
+	p.counted, p.fail = nil, func(int, psp.UsageReport) error { return psp.ErrRefused }
+	w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("calls", "2")}, true)
+	w.at(t, "2026-11-21 14:00")
+	_, ids := refused(t, w.World)
+	if len(ids) != 1 {
+		t.Fatalf("%d are refused", len(ids))
+	}
+	p.fail = nil
+	if err := refusals(w.World).Retry(t.Context(), ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	w.at(t, "2026-11-21 14:10")
+	if len(p.counted) != 1 || p.counted[ids[0].String()] != (psp.UsageReport{}) {
+		t.Errorf("reported again under the same id: %v", p.counted)
+	}
+	if n := findWrong(t, w.World, p, "calls"); n != 1 {
+		t.Errorf("%d are listed after one was reported again", n)
+	}
+}
+
+// A decided report is not listed again, even if the provider repeats the error report.
+func (w *reported) decideReports(t *testing.T) {
+	p := w.till
+	for _, decide := range []func(context.Context, uuid.UUID) error{refusals(w.World).Retry, refusals(w.World).Discard} {
+		_, ids := refused(t, w.World)
+		if err := decide(t.Context(), ids[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := reporter(w.World, p).ErrorReport(t.Context(), psp.Event{ID: "evt_1"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, again := refused(t, w.World); len(again) != 0 {
+			t.Errorf("%v is listed again as %v", ids[0], again)
+		}
+		if err := decide(t.Context(), ids[0]); !errors.Is(err, billing.ErrNotRejected) {
+			t.Errorf("decided twice: %v", err)
+		}
+		p.counted = nil
+		w.at(t, w.Clock.Now().Add(10*time.Minute).Format("2006-01-02 15:04"))
+		if len(p.counted) == 1 {
+			findWrong(t, w.World, p, "calls")
+		}
+	}
+}
+
+// A value is carried over to a new period.
+func (w *reported) carryOver(t *testing.T) {
+	payer, p := w.payer, w.till
+	w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("disk", "40")}, true)
+	w.at(t, "2026-12-09")
+	p.counted = nil
+	w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-12-10", "2027-01-10")})
+	w.at(t, "2026-12-10 02:00")
+	if n := findWrong(t, w.World, p, "disk"); n != 1 {
+		t.Errorf("%d are listed after a value was carried over", n)
+	}
 }

@@ -36,11 +36,7 @@ func (m metering) use(code string, quantity float64) {
 // settled waits until all usage is reported.
 func (m metering) settled() {
 	m.T.Helper()
-	apptest.Eventually(m.T, "that everything is reported", func() bool {
-		m.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
-		time.Sleep(50 * time.Millisecond)
-		return metric(m.Server, "tenantry_usage_report_lag_seconds") == 0
-	})
+	awaitJobs(m.Server, "that everything is reported", func() bool { return metric(m.Server, "tenantry_usage_report_lag_seconds") == 0 })
 }
 
 // billed returns the lines of the newest invoice at the provider.
@@ -151,69 +147,81 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 			t.Errorf("the items changed within the period: %s", m.items())
 		}
 
-		// The provider is unavailable when the period begins. Usage waits until it is back.
-		p.Tamper(apptest.ForEndpoint(apptest.Fail, "POST", "/subscriptions/"))
-		m.atEnd(2 * time.Minute)
-		told := len(reportedUsage(s))
-		m.use("calls", 4)
-		m.use("disk", 6)
-		m.use("level", 9)
-		m.use("level", 7)
-		for range 3 {
-			m.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
-			time.Sleep(100 * time.Millisecond)
-		}
-		if n := len(reportedUsage(s)); n != told {
-			t.Errorf("%d figures reported before the prices were decided", n-told)
-		}
-		if got := m.Call("GET", m.Path("/usage/cost-estimate"), m.Token, nil).Want(200).At("data.total_amount_cents"); got != 400.0 {
-			t.Errorf("the estimate is %v before the switch", got)
-		}
-		link(s, "disk", meteredPrice(s, "disk", "9"), 9) // takes effect in the following period
-		start := m.Subscription(m.Owner).Str("data.current_period_start")
-		wantStatus(s, plan, "calls", calls, 1, start)
-		p.Tamper(nil)
-		m.settled()
-		added := []string{disk, level}
-		if strings.Contains(m.items(), level+" "+disk) {
-			added = []string{level, disk}
-		}
-		m.awaitItems(append([]string{calls}, added...)...)
-		wantStatus(s, plan, "calls", calls, 0, nil)
-		m.use("calls", 1)
-		m.settled()
-		if got := m.Call("GET", m.Path("/usage/cost-estimate"), m.Token, nil).Want(200).At("data.total_amount_cents"); got != 5*250.0+6*7+70 {
-			t.Errorf("the estimate is %v", got)
-		}
-		if s.CountAudited(m.Owner, "subscription.metered_prices_changed") != 1 {
-			t.Error("the switch is not in the audit trail once")
-		}
+		switchDuringAnOutage(t, m, p, newPrices{plan, calls, disk, level})
 		m.AdvanceTo(s.Now().Add(2 * time.Hour))
 		m.LogInAgain()
 		m.wantBilled("1 × Plan billed (Product billed) = 1000, 5 × calls = 500")
 
-		m.atEnd(2 * time.Hour)
-		m.settled()
-		for want, amount := range map[string]float64{"calls": 1250, "disk": 42, "level": 70} {
-			if _, got := lastLine(s, m.Owner, want); got != amount {
-				t.Errorf("%s is billed with %v, want %v: %s", want, got, amount, m.billed())
-			}
-		}
-		m.use("disk", 10)
-		m.settled()
-		// A meter that is no longer billed is removed from the items.
-		id := s.Call("GET", adminMeters+"?filter[code]=calls", s.Admin(), nil).Want(200).Str("data.0.id")
-		s.Call("PATCH", adminMeters+"/"+id, s.Admin(), apptest.Object{"prices": []any{}}).Want(200)
-		wantStatus(s, plan, "calls", nil, 1, m.Subscription(m.Owner).Str("data.current_period_end"))
-		m.atEnd(2 * time.Hour)
-		m.settled()
-		for want, amount := range map[string]float64{"calls": 0, "disk": 90, "level": 70} {
-			if _, got := lastLine(s, m.Owner, want); got != amount {
-				t.Errorf("%s is billed with %v, want %v: %s", want, got, amount, m.billed())
-			}
-		}
-		apptest.Eventually(t, "that calls is not an item", func() bool { return len(strings.Fields(m.items())) == 2 })
+		billNewPrices(t, m, plan)
 	})
+}
+
+// newPrices are a plan and the new prices of its meters.
+type newPrices struct{ plan, calls, disk, level string }
+
+// The provider is unavailable when the period begins. Usage waits until it is back.
+func switchDuringAnOutage(t *testing.T, m metering, p *apptest.Proxy, n newPrices) {
+	s, plan, calls, disk, level := m.Server, n.plan, n.calls, n.disk, n.level
+	p.Tamper(apptest.ForEndpoint(apptest.Fail, "POST", "/subscriptions/"))
+	m.atEnd(2 * time.Minute)
+	told := len(reportedUsage(s))
+	m.use("calls", 4)
+	m.use("disk", 6)
+	m.use("level", 9)
+	m.use("level", 7)
+	for range 6 { // nothing must be reported in this time
+		passJobs(s)
+	}
+	if now := len(reportedUsage(s)); now != told {
+		t.Errorf("%d figures reported before the prices were decided", now-told)
+	}
+	if got := m.Call("GET", m.Path("/usage/cost-estimate"), m.Token, nil).Want(200).At("data.total_amount_cents"); got != 400.0 {
+		t.Errorf("the estimate is %v before the switch", got)
+	}
+	link(s, "disk", meteredPrice(s, "disk", "9"), 9) // takes effect in the following period
+	start := m.Subscription(m.Owner).Str("data.current_period_start")
+	wantStatus(s, plan, "calls", calls, 1, start)
+	p.Tamper(nil)
+	m.settled()
+	added := []string{disk, level}
+	if strings.Contains(m.items(), level+" "+disk) {
+		added = []string{level, disk}
+	}
+	m.awaitItems(append([]string{calls}, added...)...)
+	wantStatus(s, plan, "calls", calls, 0, nil)
+	m.use("calls", 1)
+	m.settled()
+	if got := m.Call("GET", m.Path("/usage/cost-estimate"), m.Token, nil).Want(200).At("data.total_amount_cents"); got != 5*250.0+6*7+70 {
+		t.Errorf("the estimate is %v", got)
+	}
+	if s.CountAudited(m.Owner, "subscription.metered_prices_changed") != 1 {
+		t.Error("the switch is not in the audit trail once")
+	}
+}
+
+func billNewPrices(t *testing.T, m metering, plan string) {
+	s := m.Server
+	m.atEnd(2 * time.Hour)
+	m.settled()
+	for want, amount := range map[string]float64{"calls": 1250, "disk": 42, "level": 70} {
+		if _, got := lastLine(s, m.Owner, want); got != amount {
+			t.Errorf("%s is billed with %v, want %v: %s", want, got, amount, m.billed())
+		}
+	}
+	m.use("disk", 10)
+	m.settled()
+	// A meter that is no longer billed is removed from the items.
+	id := s.Call("GET", adminMeters+"?filter[code]=calls", s.Admin(), nil).Want(200).Str("data.0.id")
+	s.Call("PATCH", adminMeters+"/"+id, s.Admin(), apptest.Object{"prices": []any{}}).Want(200)
+	wantStatus(s, plan, "calls", nil, 1, m.Subscription(m.Owner).Str("data.current_period_end"))
+	m.atEnd(2 * time.Hour)
+	m.settled()
+	for want, amount := range map[string]float64{"calls": 0, "disk": 90, "level": 70} {
+		if _, got := lastLine(s, m.Owner, want); got != amount {
+			t.Errorf("%s is billed with %v, want %v: %s", want, got, amount, m.billed())
+		}
+	}
+	apptest.Eventually(t, "that calls is not an item", func() bool { return len(strings.Fields(m.items())) == 2 })
 }
 
 // Lost responses, and a crash between the price switch and storing it, do not affect the bill.

@@ -94,9 +94,7 @@ func TestUsageDuringACancellation(t *testing.T) {
 				for !ended.Load() {
 					switch r := c.Call("POST", c.Path("/usage"), c.Token, apptest.Object{"meter_code": "mails", "quantity": 1}); r.Status {
 					case http.StatusCreated:
-						if !ended.Load() {
-							stored.Add(1)
-						}
+						stored.Add(1)
 					case http.StatusServiceUnavailable:
 						refused.Add(1)
 					default:
@@ -105,14 +103,21 @@ func TestUsageDuringACancellation(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(300 * time.Millisecond)
+		apptest.Eventually(t, "usage of all recorders", func() bool { return stored.Load() >= 4*recorders })
 		s.Cancel(c.Owner, true).Want(200)
 		ended.Store(true)
 		recording.Wait()
 		_, amount := lastLine(s, c.Owner, "mails")
-		// Requests that were in progress when the cancellation completed can be free.
-		if billed := int64(amount) / 100; billed < stored.Load()+1-2*recorders || billed > stored.Load()+1 {
-			t.Errorf("%d were acknowledged, %d are billed", stored.Load()+1, billed)
+		if n := s.CountRows(`SELECT count(*) FROM usage_events WHERE tenant_id = $1`, c.Tenant); int64(n) < stored.Load()+1 {
+			t.Errorf("%d were acknowledged, %d are stored", stored.Load()+1, n)
+		}
+		// Usage before the cancellation is billed, and usage after it is free.
+		until := func(column string) int {
+			return s.CountRows(`SELECT count(*) FROM usage_events WHERE tenant_id = $1 AND created_at <=
+				(SELECT max(`+column+`) FROM psp_operations WHERE tenant_id = $1 AND state = 'done')`, c.Tenant)
+		}
+		if billed := int(amount) / 100; billed < until("created_at") || billed > until("updated_at") {
+			t.Errorf("%d are billed, want %d to %d", billed, until("created_at"), until("updated_at"))
 		}
 		if refused.Load() == 0 {
 			t.Error("no usage was recorded during the cancellation")

@@ -75,11 +75,24 @@ func reportedUsage(s *apptest.Server) map[string]int {
 // awaitReported advances the clock until the provider has counted n figures.
 func awaitReported(s *apptest.Server, n int) {
 	s.T.Helper()
-	apptest.Eventually(s.T, fmt.Sprintf("%d reported figures", n), func() bool {
-		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
-		time.Sleep(50 * time.Millisecond) // limits how fast the sandbox clock advances
-		return len(reportedUsage(s)) >= n
+	awaitJobs(s, fmt.Sprintf("%d reported figures", n), func() bool { return len(reportedUsage(s)) >= n })
+}
+
+// awaitJobs advances the clock until done returns true, because reports and retries of jobs are due
+// only after some time. The failure names the condition what.
+func awaitJobs(s *apptest.Server, what string, done func() bool) {
+	s.T.Helper()
+	apptest.Eventually(s.T, what, func() bool {
+		passJobs(s)
+		return done()
 	})
+}
+
+// passJobs advances the clock so that jobs become due, and gives them real time to run.
+func passJobs(s *apptest.Server) {
+	s.T.Helper()
+	s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
+	time.Sleep(50 * time.Millisecond) // otherwise the clock would run months ahead of the jobs
 }
 
 // metric returns the value of a metric.

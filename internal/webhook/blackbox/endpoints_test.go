@@ -21,79 +21,20 @@ func TestEndpoints(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
 		admin := s.Admin()
-		for _, owner := range []struct{ base, token string }{{ada.Path("/webhook-endpoints"), ada.Token}, {platform, admin}} {
-			made := s.Call("POST", owner.base, owner.token, apptest.Object{
-				"url": " https://example.com/hooks ", "events": []string{"invoice.paid", "api_key.created", "invoice.paid"}, "description": "Books",
-			}).Want(201)
-			secret := made.Str("data.secret")
-			key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-			if err != nil || !strings.HasPrefix(secret, "whsec_") || len(key) < 24 || len(key) > 64 {
-				t.Errorf("the secret is %q", secret)
-			}
-			want := apptest.Object{
-				"id": made.Str("data.id"), "url": "https://example.com/hooks", "events": []any{"invoice.paid", "api_key.created"},
-				"description": "Books", "enabled": true, "disabled_reason": nil, "created_at": made.Str("data.created_at"), "last_delivery_at": nil,
-			}
-			if diff := cmp.Diff(apptest.WithChanges(want, apptest.Object{"secret": secret}), made.At("data")); diff != "" {
-				t.Error(diff)
-			}
-			second := s.Call("POST", owner.base, owner.token, apptest.Object{"url": "http://localhost:1/x", "events": []string{"*", "invoice.paid"}}).Want(201)
-			second.WantAt("data.events", []any{"*"}).WantAt("data.description", nil)
-			list := s.Call("GET", owner.base, owner.token, nil).Want(200)
-			if diff := cmp.Diff([]any{second.Str("data.id"), made.Str("data.id")}, list.Column("id")); diff != "" || strings.Contains(list.Text, "whsec_") {
-				t.Errorf("%s%s", diff, list.Text)
-			}
-			one := owner.base + "/" + made.Str("data.id")
-			show := s.Call("GET", one, owner.token, nil).Want(200)
-			if diff := cmp.Diff(want, show.At("data")); diff != "" {
-				t.Error(diff)
-			}
-			changed := s.Call("PATCH", one, owner.token, apptest.Object{
-				"url": "https://example.com/other", "events": []string{"*"}, "description": nil, "enabled": false,
-			}).Want(200)
-			if diff := cmp.Diff(apptest.WithChanges(want, apptest.Object{
-				"url": "https://example.com/other", "events": []any{"*"}, "description": nil, "enabled": false,
-			}), changed.At("data")); diff != "" {
-				t.Error(diff)
-			}
-			s.Call("PATCH", one, owner.token, apptest.Object{}).Want(200).WantAt("data.url", "https://example.com/other")
-			rotated := s.Call("POST", one+"/rotate-secret", owner.token, nil).Want(200)
-			if next := rotated.Str("data.secret"); next == secret || !strings.HasPrefix(next, "whsec_") || rotated.At("data.id") != made.At("data.id") {
-				t.Errorf("rotated: %s", rotated.Text)
-			}
-			s.Call("DELETE", one, owner.token, nil).Want(204)
-			for _, gone := range []string{one, owner.base + "/" + apptest.NoSuchID, owner.base + "/x"} {
-				for _, call := range []struct {
-					method, path string
-					body         any
-				}{
-					{"GET", "", nil},
-					{"PATCH", "", apptest.Object{"url": 5}},
-					{"DELETE", "", nil},
-					{"POST", "/rotate-secret", nil},
-					{"POST", "/test", nil},
-					{"GET", "/deliveries", nil},
-					{"POST", "/deliveries/" + apptest.NoSuchID + "/resend", nil},
-					{"POST", "/replay", apptest.Object{}},
-				} {
-					s.Call(call.method, gone+call.path, owner.token, call.body).As(call.method+call.path).WantRefused(404, "")
-				}
-			}
-			refuseTerms(s, owner.base, owner.token, owner.base+"/"+second.Str("data.id"))
+		for _, owner := range []endpointOwner{
+			{"a tenant's endpoints", ada.Path("/webhook-endpoints"), ada.Token},
+			{"the platform's endpoints", platform, admin},
+		} {
+			s.Run(t, owner.name, func(t *testing.T, s *apptest.Server) {
+				first, second := owner.create(t, s)
+				owner.change(t, s, first)
+				owner.drop(s, first)
+				refuseTerms(s, owner.base, owner.token, owner.base+"/"+second)
+			})
 		}
 		// The platform cannot access a tenant's endpoint.
 		s.Call("GET", platform+"/"+s.Call("GET", ada.Path("/webhook-endpoints"), ada.Token, nil).Str("data.0.id"), admin, nil).WantRefused(404, "")
-		trail := s.AuditLog(map[string][]string{"filter[tenant]": {ada.Tenant}}).Actions()
-		for _, action := range []string{"created", "updated", "secret_rotated", "deleted"} {
-			if !strings.Contains(fmt.Sprint(trail), "webhook_endpoint."+action) {
-				t.Errorf("the audit log lacks %s: %v", action, trail)
-			}
-		}
-		if text := s.AuditLog(nil).Text; strings.Contains(text, "whsec_") {
-			t.Errorf("the audit log contains a secret: %s", text)
-		} else if strings.Contains(text, "example.com/hooks") || !strings.Contains(text, "https://example.com/#sha256-") {
-			t.Errorf("the audit log contains the path of a URL, or lacks its host: %s", text)
-		}
+		s.Run(t, "the audit log contains neither secrets nor paths", func(t *testing.T, s *apptest.Server) { auditedEndpoints(t, s, ada) })
 		// Members lack the permission unless a custom role grants it, and it never extends to other
 		// tenants.
 		member, _ := s.Join(ada, "Bob", "bob@example.com", "member")
@@ -106,6 +47,99 @@ func TestEndpoints(t *testing.T) {
 		s.Impersonate(admin, ada).Want(200)
 		s.Call("GET", ada.Path("/webhook-endpoints"), admin, nil).WantRefused(400, "")
 	})
+}
+
+// endpointOwner is a tenant or the platform, with the path of its endpoints.
+type endpointOwner struct{ name, base, token string }
+
+// create creates two endpoints. It returns the first one and the ID of the second one.
+func (owner endpointOwner) create(t *testing.T, s *apptest.Server) (made apptest.Reply, second string) {
+	made = s.Call("POST", owner.base, owner.token, apptest.Object{
+		"url": " https://example.com/hooks ", "events": []string{"invoice.paid", "api_key.created", "invoice.paid"}, "description": "Books",
+	}).Want(201)
+	secret := made.Str("data.secret")
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil || !strings.HasPrefix(secret, "whsec_") || len(key) < 24 || len(key) > 64 {
+		t.Errorf("the secret is %q", secret)
+	}
+	if diff := cmp.Diff(apptest.WithChanges(wantEndpoint(made), apptest.Object{"secret": secret}), made.At("data")); diff != "" {
+		t.Error(diff)
+	}
+	other := s.Call("POST", owner.base, owner.token, apptest.Object{"url": "http://localhost:1/x", "events": []string{"*", "invoice.paid"}}).Want(201)
+	other.WantAt("data.events", []any{"*"}).WantAt("data.description", nil)
+	list := s.Call("GET", owner.base, owner.token, nil).Want(200)
+	if diff := cmp.Diff([]any{other.Str("data.id"), made.Str("data.id")}, list.Column("id")); diff != "" || strings.Contains(list.Text, "whsec_") {
+		t.Errorf("%s%s", diff, list.Text)
+	}
+	return made, other.Str("data.id")
+}
+
+// wantEndpoint returns the first endpoint as it is shown after its creation.
+func wantEndpoint(made apptest.Reply) apptest.Object {
+	made.T.Helper()
+	return apptest.Object{
+		"id": made.Str("data.id"), "url": "https://example.com/hooks", "events": []any{"invoice.paid", "api_key.created"},
+		"description": "Books", "enabled": true, "disabled_reason": nil, "created_at": made.Str("data.created_at"), "last_delivery_at": nil,
+	}
+}
+
+func (owner endpointOwner) change(t *testing.T, s *apptest.Server, made apptest.Reply) {
+	secret, want := made.Str("data.secret"), wantEndpoint(made)
+	one := owner.base + "/" + made.Str("data.id")
+	show := s.Call("GET", one, owner.token, nil).Want(200)
+	if diff := cmp.Diff(want, show.At("data")); diff != "" {
+		t.Error(diff)
+	}
+	changed := s.Call("PATCH", one, owner.token, apptest.Object{
+		"url": "https://example.com/other", "events": []string{"*"}, "description": nil, "enabled": false,
+	}).Want(200)
+	if diff := cmp.Diff(apptest.WithChanges(want, apptest.Object{
+		"url": "https://example.com/other", "events": []any{"*"}, "description": nil, "enabled": false,
+	}), changed.At("data")); diff != "" {
+		t.Error(diff)
+	}
+	s.Call("PATCH", one, owner.token, apptest.Object{}).Want(200).WantAt("data.url", "https://example.com/other")
+	rotated := s.Call("POST", one+"/rotate-secret", owner.token, nil).Want(200)
+	if next := rotated.Str("data.secret"); next == secret || !strings.HasPrefix(next, "whsec_") || rotated.At("data.id") != made.At("data.id") {
+		t.Errorf("rotated: %s", rotated.Text)
+	}
+}
+
+// drop deletes the first endpoint, which is not found afterwards.
+func (owner endpointOwner) drop(s *apptest.Server, made apptest.Reply) {
+	one := owner.base + "/" + made.Str("data.id")
+	s.Call("DELETE", one, owner.token, nil).Want(204)
+	for _, gone := range []string{one, owner.base + "/" + apptest.NoSuchID, owner.base + "/x"} {
+		for _, call := range []struct {
+			method, path string
+			body         any
+		}{
+			{"GET", "", nil},
+			{"PATCH", "", apptest.Object{"url": 5}},
+			{"DELETE", "", nil},
+			{"POST", "/rotate-secret", nil},
+			{"POST", "/test", nil},
+			{"GET", "/deliveries", nil},
+			{"POST", "/deliveries/" + apptest.NoSuchID + "/resend", nil},
+			{"POST", "/replay", apptest.Object{}},
+		} {
+			s.Call(call.method, gone+call.path, owner.token, call.body).As(call.method+call.path).WantRefused(404, "")
+		}
+	}
+}
+
+func auditedEndpoints(t *testing.T, s *apptest.Server, ada apptest.Owner) {
+	trail := s.AuditLog(map[string][]string{"filter[tenant]": {ada.Tenant}}).Actions()
+	for _, action := range []string{"created", "updated", "secret_rotated", "deleted"} {
+		if !strings.Contains(fmt.Sprint(trail), "webhook_endpoint."+action) {
+			t.Errorf("the audit log lacks %s: %v", action, trail)
+		}
+	}
+	if text := s.AuditLog(nil).Text; strings.Contains(text, "whsec_") {
+		t.Errorf("the audit log contains a secret: %s", text)
+	} else if strings.Contains(text, "example.com/hooks") || !strings.Contains(text, "https://example.com/#sha256-") {
+		t.Errorf("the audit log contains the path of a URL, or lacks its host: %s", text)
+	}
 }
 
 // refuseTerms checks that invalid settings are rejected.

@@ -35,77 +35,11 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 		ada := s.Register("ada@example.com", true)
 		endpoint(s, ada, own.url, "*")
 
-		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Acme", "settings": apptest.Object{"locale": "fr"}}).Want(200)
-		shown := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200).At("data").(map[string]any)
-		changed := own.await(1, "tenant.updated")[0]
-		want := apptest.WithChanges(shown, apptest.Object{"user_joined_at": nil, "user_role": nil, "user_permissions": []any{}})
-		if diff := cmp.Diff(want, changed.event["data"]); diff != "" || changed.event["tenant_id"] != ada.Tenant {
-			t.Error(diff)
-		}
-		s.Call("PATCH", "/api/v1/admin/tenants/"+ada.Tenant, admin, apptest.Object{"name": "Acme 2"}).Want(200)
-
-		_, member := s.Join(ada, "Bob", "bob@example.com", "member")
-		joined := own.await(1, "member.joined")[0]
-		shownBob := s.Call("GET", ada.Path("/team/members"), ada.Token, nil).Want(200).At("data.1").(map[string]any)
-		want = apptest.WithChanges(shownBob, apptest.Object{"mfa_enabled": nil}) // shown only to callers with team.manage
-		if diff := cmp.Diff(want, joined.event["data"]); diff != "" {
-			t.Error(diff)
-		}
-		accepted := own.await(1, "invitation.accepted")[0]
-		if accepted.data("status") != "accepted" || accepted.data("email") != "bob@example.com" || accepted.data("token") != nil {
-			t.Errorf("%s", accepted.body)
-		}
-		bob := apptest.IDText(float64(member))
-		role := s.CreateRole(ada, "Clerk", "team.invite")
-		s.Call("PATCH", ada.Path("/team/members/"+bob+"/role"), ada.Token, apptest.Object{"role_id": role}).Want(200)
-		s.Call("DELETE", ada.Path("/roles/"+fmt.Sprint(role)), ada.Token, nil) // resets Bob's role to member
-		s.Call("PATCH", "/api/v1/admin/tenants/"+ada.Tenant+"/members/"+bob+"/role", admin, apptest.Object{"role_id": s.RoleID(ada, "admin")}).Want(200)
-		roles := own.await(3, "member.role_changed")
-		names := map[any]bool{}
-		for _, m := range roles {
-			names[m.data("role").(map[string]any)["name"]] = true
-		}
-		if diff := cmp.Diff(map[any]bool{"Clerk": true, "member": true, "admin": true}, names); diff != "" {
-			t.Error(diff)
-		}
-		s.Call("DELETE", ada.Path("/team/members/"+bob), ada.Token, nil).Want(200)
-		if left := own.await(1, "member.removed")[0]; left.data("email") != "bob@example.com" {
-			t.Errorf("%s", left.body)
-		}
-		invitation, _ := s.Invite(ada, "cy@example.com", "member")
-		s.Call("DELETE", ada.Path("/team/invitations/"+invitation), ada.Token, nil).Want(200)
-		if m := own.await(1, "invitation.revoked")[0]; m.data("id") != invitation || m.data("status") != "revoked" {
-			t.Errorf("%s", m.body)
-		}
-		again := s.Call("POST", "/api/v1/admin/tenants/"+ada.Tenant+"/invitations", admin, apptest.Object{"email": "di@example.com", "role": "member"}).Want(201).Str("data.id")
-		s.Call("DELETE", "/api/v1/admin/tenants/"+ada.Tenant+"/invitations/"+again, admin, nil).Want(200)
-
-		key := s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.Object{"name": "K", "scopes": []string{"usage.read"}}).Want(201)
-		if m := own.await(1, "api_key.created")[0]; m.data("id") != key.At("data.id") || m.data("secret") != nil {
-			t.Errorf("%s", m.body)
-		}
-		s.Call("POST", ada.Path("/api-keys/")+key.Str("data.id")+"/rotate", ada.Token, apptest.Object{}).Want(201)
-		own.await(2, "api_key.created")
-
-		want2 := map[string]int{
-			"tenant.updated": 2, "member.joined": 1, "member.role_changed": 3, "member.removed": 1, "invitation.created": 3,
-			"invitation.accepted": 1, "invitation.revoked": 2, "api_key.created": 2, "api_key.revoked": 1,
-		}
-		own.wantKinds(want2)
-		for _, m := range own.got() {
-			same := func() (n int) {
-				for _, p := range all.got(m.kind()) {
-					if p.id == m.id && string(p.body) == string(m.body) {
-						n++
-					}
-				}
-				return n
-			}
-			apptest.Eventually(t, "the platform's "+m.kind(), func() bool { return same() > 0 })
-			if n := same(); n != 1 {
-				t.Errorf("the platform got %s %d times", m.kind(), n)
-			}
-		}
+		e := teamEvents{Server: s, ada: ada, admin: admin, all: all, own: own}
+		e.changeTenant(t)
+		e.followMember(t)
+		e.makeInvitationsAndKeys(t)
+		e.reachPlatform(t)
 		if n := len(other.got()); n != 0 {
 			t.Errorf("another tenant got %d messages", n)
 		}
@@ -123,6 +57,100 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 			return false
 		})
 	})
+}
+
+// teamEvents are the events of a tenant.
+type teamEvents struct {
+	*apptest.Server
+	ada      apptest.Owner
+	admin    string // token
+	all, own *receiver
+}
+
+func (s teamEvents) changeTenant(t *testing.T) {
+	ada, own := s.ada, s.own
+	s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Acme", "settings": apptest.Object{"locale": "fr"}}).Want(200)
+	shown := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200).At("data").(map[string]any)
+	changed := own.await(1, "tenant.updated")[0]
+	want := apptest.WithChanges(shown, apptest.Object{"user_joined_at": nil, "user_role": nil, "user_permissions": []any{}})
+	if diff := cmp.Diff(want, changed.event["data"]); diff != "" || changed.event["tenant_id"] != ada.Tenant {
+		t.Error(diff)
+	}
+	s.Call("PATCH", "/api/v1/admin/tenants/"+ada.Tenant, s.admin, apptest.Object{"name": "Acme 2"}).Want(200)
+}
+
+// A member joins, changes role and is removed.
+func (s teamEvents) followMember(t *testing.T) {
+	ada, admin, own := s.ada, s.admin, s.own
+	_, member := s.Join(ada, "Bob", "bob@example.com", "member")
+	joined := own.await(1, "member.joined")[0]
+	shownBob := s.Call("GET", ada.Path("/team/members"), ada.Token, nil).Want(200).At("data.1").(map[string]any)
+	want := apptest.WithChanges(shownBob, apptest.Object{"mfa_enabled": nil}) // shown only to callers with team.manage
+	if diff := cmp.Diff(want, joined.event["data"]); diff != "" {
+		t.Error(diff)
+	}
+	accepted := own.await(1, "invitation.accepted")[0]
+	if accepted.data("status") != "accepted" || accepted.data("email") != "bob@example.com" || accepted.data("token") != nil {
+		t.Errorf("%s", accepted.body)
+	}
+	bob := apptest.IDText(float64(member))
+	role := s.CreateRole(ada, "Clerk", "team.invite")
+	s.Call("PATCH", ada.Path("/team/members/"+bob+"/role"), ada.Token, apptest.Object{"role_id": role}).Want(200)
+	s.Call("DELETE", ada.Path("/roles/"+fmt.Sprint(role)), ada.Token, nil) // resets Bob's role to member
+	s.Call("PATCH", "/api/v1/admin/tenants/"+ada.Tenant+"/members/"+bob+"/role", admin, apptest.Object{"role_id": s.RoleID(ada, "admin")}).Want(200)
+	roles := own.await(3, "member.role_changed")
+	names := map[any]bool{}
+	for _, m := range roles {
+		names[m.data("role").(map[string]any)["name"]] = true
+	}
+	if diff := cmp.Diff(map[any]bool{"Clerk": true, "member": true, "admin": true}, names); diff != "" {
+		t.Error(diff)
+	}
+	s.Call("DELETE", ada.Path("/team/members/"+bob), ada.Token, nil).Want(200)
+	if left := own.await(1, "member.removed")[0]; left.data("email") != "bob@example.com" {
+		t.Errorf("%s", left.body)
+	}
+}
+
+func (s teamEvents) makeInvitationsAndKeys(t *testing.T) {
+	ada, admin, own := s.ada, s.admin, s.own
+	invitation, _ := s.Invite(ada, "cy@example.com", "member")
+	s.Call("DELETE", ada.Path("/team/invitations/"+invitation), ada.Token, nil).Want(200)
+	if m := own.await(1, "invitation.revoked")[0]; m.data("id") != invitation || m.data("status") != "revoked" {
+		t.Errorf("%s", m.body)
+	}
+	again := s.Call("POST", "/api/v1/admin/tenants/"+ada.Tenant+"/invitations", admin, apptest.Object{"email": "di@example.com", "role": "member"}).Want(201).Str("data.id")
+	s.Call("DELETE", "/api/v1/admin/tenants/"+ada.Tenant+"/invitations/"+again, admin, nil).Want(200)
+
+	key := s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.Object{"name": "K", "scopes": []string{"usage.read"}}).Want(201)
+	if m := own.await(1, "api_key.created")[0]; m.data("id") != key.At("data.id") || m.data("secret") != nil {
+		t.Errorf("%s", m.body)
+	}
+	s.Call("POST", ada.Path("/api-keys/")+key.Str("data.id")+"/rotate", ada.Token, apptest.Object{}).Want(201)
+	own.await(2, "api_key.created")
+}
+
+// The platform gets each event of the tenant once, under the same ID.
+func (s teamEvents) reachPlatform(t *testing.T) {
+	all, own := s.all, s.own
+	own.wantKinds(map[string]int{
+		"tenant.updated": 2, "member.joined": 1, "member.role_changed": 3, "member.removed": 1, "invitation.created": 3,
+		"invitation.accepted": 1, "invitation.revoked": 2, "api_key.created": 2, "api_key.revoked": 1,
+	})
+	for _, m := range own.got() {
+		same := func() (n int) {
+			for _, p := range all.got(m.kind()) {
+				if p.id == m.id && string(p.body) == string(m.body) {
+					n++
+				}
+			}
+			return n
+		}
+		apptest.Eventually(t, "the platform's "+m.kind(), func() bool { return same() > 0 })
+		if n := same(); n != 1 {
+			t.Errorf("the platform got %s %d times", m.kind(), n)
+		}
+	}
 }
 
 // Subscriptions and invoices publish events from checkout to cancellation.

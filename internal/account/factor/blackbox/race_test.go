@@ -156,7 +156,7 @@ func TestRequirementDuringARemoval(t *testing.T) {
 				}
 			}
 			group.Go(func() { update = ada.call("PATCH", "/tenant", object{"require_mfa": true}) })
-			time.Sleep(100 * time.Millisecond) // the request waits for the lock; if not, it sees the removal
+			time.Sleep(100 * time.Millisecond) // the request must not end in this time: it waits for the lock
 			return nil
 		})
 		group.Wait()

@@ -15,6 +15,7 @@ import (
 func TestTenantRequiresAFactor(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AvoidMidnight()
 		ada := register(s, "ada@example.com")
 		token, _ := s.Join(ada.Owner, "Bob", "bob@example.com", "member")
 		bob := &person{Owner: apptest.Owner{Token: token, Tenant: ada.Tenant}, s: s, email: "bob@example.com"}

@@ -227,7 +227,7 @@ func TestPreviewBindsWhileTheTeamChanges(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() { s.Call("POST", "/api/v1/invitations/"+invitation+"/accept", token, nil).Want(200) })
 			wg.Go(func() {
-				time.Sleep(time.Duration(round%5) * 40 * time.Millisecond)
+				time.Sleep(time.Duration(round%5) * 40 * time.Millisecond) // varies the order of the two
 				changed = s.Call("POST", b.Path("/subscription/change-plan"), b.Token, apptest.Object{"new_plan_id": plan})
 			})
 			wg.Wait()

@@ -129,7 +129,7 @@ func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 			case r.Method == "POST":
 				sent.Do(w.ReleaseAnswers)
 			case strings.Contains(r.URL.Path, "/subscriptions/"):
-				time.Sleep(100 * time.Millisecond)
+				time.Sleep(100 * time.Millisecond) // a slow provider, so that both operations overlap
 				first.Do(func() { does = apptest.HoldAnswer; close(looks) })
 			}
 			return does

@@ -25,6 +25,7 @@ func openUpgrade(s *apptest.Server, o apptest.Owner, slug string) string {
 func TestFreeToPaid(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AvoidMidnight()
 		o := s.Register("ada@example.com", true)
 		s.BuyPlanWith(o, "free", "")
 		free := s.Subscription(o)

@@ -22,6 +22,7 @@ import (
 func TestSeriesDuringRecording(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AvoidMidnight()
 		ada := s.Register("ada@example.com", true)
 		rounds := dbtest.Rounds(4, 60)
 		today := s.Now().UTC().Truncate(24 * time.Hour)

@@ -62,118 +62,147 @@ func TestSeries(t *testing.T) {
 		ada, admin := s.Register("ada@example.com", true), s.Admin()
 		db := s.DB()
 		today := s.Now().UTC().Truncate(24 * time.Hour)
-		at := func(days int, d time.Duration) time.Time { return today.AddDate(0, 0, days).Add(d) }
-		for _, way := range ways {
-			meter(s, admin, way)
-			for _, e := range []struct {
-				quantity float64
-				at       time.Time
-			}{
-				{9, at(-70, 0)},
-				{2, at(-40, 10*time.Hour)},
-				{1.5, at(-40, 10*time.Hour+59*time.Minute+59*time.Second)},
-				{4, at(-40, 11*time.Hour)},
-				{3, at(-38, 0)},
-				{0.000001, at(-38, 24*time.Hour-time.Microsecond)},
-				{8, at(-37, 0)},
-			} {
-				record(s, ada, way, e.quantity, e.at)
-			}
-		}
-		from, to := at(-41, 0), at(-36, 0)
-		want := map[string][]float64{
-			"sum": {0, 7.5, 0, 3.000001, 8}, "max": {0, 4, 0, 3, 8}, "count": {0, 3, 0, 2, 1}, "last_value": {9, 4, 4, 0.000001, 8},
-		}
-		cut := map[string][]float64{ // starts within an hour and ends before the last event
-			"sum": {5.5, 0, 3}, "max": {4, 0, 3}, "count": {2, 0, 1}, "last_value": {4, 4, 3},
-		}
-		check := func(when string) {
-			t.Helper()
-			for _, way := range ways {
-				if diff := cmp.Diff(want[way], values(s, ada, way, "day", from, to)); diff != "" {
-					t.Errorf("%s: %s by day: %s", when, way, diff)
-				}
-				if diff := cmp.Diff(cut[way], values(s, ada, way, "day", at(-40, 10*time.Hour+30*time.Minute), at(-37, -time.Microsecond))); diff != "" {
-					t.Errorf("%s: %s cut: %s", when, way, diff)
-				}
-				hours := map[string][]float64{"sum": {3.5, 4}, "max": {2, 4}, "count": {2, 1}, "last_value": {1.5, 4}}
-				if diff := cmp.Diff(hours[way], values(s, ada, way, "hour", at(-40, 10*time.Hour), at(-40, 12*time.Hour))); diff != "" {
-					t.Errorf("%s: %s by hour: %s", when, way, diff)
-				}
-			}
-		}
-		check("before")
+		m := monthsOfUsage{s: s, o: ada, today: today}
+		m.recordEvents(admin)
+		m.want(t, "before", sumsAtFirst, cutAtFirst)
 		sums := history.NewSums(db, clock.System())
-		stream := func(way string) usage.StreamKey {
-			t.Helper()
-			var k usage.StreamKey
-			err := db.Conn(t.Context()).QueryRowContext(t.Context(), "SELECT id FROM meters WHERE code = $1", way).Scan(&k.MeterID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			k.TenantID = uuid.MustParse(ada.Tenant)
-			return k
-		}
 		// Half of the meters are summed, up to the middle of an hour.
 		for _, way := range ways {
-			if err := sums.AddUntil(t.Context(), []usage.StreamKey{stream(way)}, at(-40, 10*time.Hour+30*time.Minute)); err != nil {
+			if err := sums.AddUntil(t.Context(), []usage.StreamKey{m.stream(way)}, m.at(-40, 10*time.Hour+30*time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		check("half summed")
+		m.want(t, "half summed", sumsAtFirst, cutAtFirst)
 		if err := sums.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if n := s.CountRows("SELECT count(*) FROM usage_hours WHERE tenant_id = $1", ada.Tenant); n != 4*6 {
 			t.Errorf("%d hours", n)
 		}
-		check("summed")
+		m.want(t, "summed", sumsAtFirst, cutAtFirst)
 
 		// Late events appear immediately.
 		for _, way := range ways {
-			record(s, ada, way, 5, at(-39, 5*time.Hour))
-			record(s, ada, way, 1, at(-40, time.Hour))
+			record(s, ada, way, 5, m.at(-39, 5*time.Hour))
+			record(s, ada, way, 1, m.at(-40, time.Hour))
 		}
-		want = map[string][]float64{
+		late := map[string][]float64{
 			"sum": {0, 8.5, 5, 3.000001, 8}, "max": {0, 4, 5, 3, 8}, "count": {0, 4, 1, 2, 1}, "last_value": {9, 4, 5, 0.000001, 8},
 		}
-		cut = map[string][]float64{"sum": {5.5, 5, 3}, "max": {4, 5, 3}, "count": {2, 1, 1}, "last_value": {4, 5, 3}}
-		check("late")
+		cut := map[string][]float64{"sum": {5.5, 5, 3}, "max": {4, 5, 3}, "count": {2, 1, 1}, "last_value": {4, 5, 3}}
+		m.want(t, "late", late, cut)
+		m.correctHours(t)
+		m.want(t, "corrected", late, cut)
+		m.deleteEvents(t, late)
+	})
+}
 
-		recount := func(fix bool) int {
-			t.Helper()
-			found, err := retention.NewRecounter(db, clock.System()).Recount(t.Context(), retention.Recount{Fix: fix, Wrong: func(retention.WrongCounter) {}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return found.Wrong
-		}
-		if n := recount(false); n != 0 {
-			t.Errorf("%d are wrong", n)
-		}
-		apptest.Exec(t, db, "UPDATE usage_hours SET units = units + 7, last = 1 WHERE hour = $1", usage.HourOf(at(-37, 0)))
-		apptest.Exec(t, db, "DELETE FROM usage_hours WHERE hour = $1", usage.HourOf(at(-38, 0)))
-		if n := recount(true); n != 8 {
-			t.Errorf("%d are wrong, want 8", n)
-		}
-		check("corrected")
+// monthsOfUsage are events of the last months, in a meter for each aggregation.
+type monthsOfUsage struct {
+	s     *apptest.Server
+	o     apptest.Owner
+	today time.Time
+}
 
-		// By month, and after the events are deleted.
-		month := time.Date(today.Year(), today.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, -3, 0)
-		before := values(s, ada, "sum", "month", month, today)
-		pruner := retention.New(retention.Deps{DB: db, Clock: clock.System(), Log: nil, Keep: 36 * apptest.Day})
-		if err := pruner.Prune(t.Context()); err != nil {
+// The values by day, and in a range that starts within an hour and ends before the last event.
+var (
+	sumsAtFirst = map[string][]float64{
+		"sum": {0, 7.5, 0, 3.000001, 8}, "max": {0, 4, 0, 3, 8}, "count": {0, 3, 0, 2, 1}, "last_value": {9, 4, 4, 0.000001, 8},
+	}
+	cutAtFirst = map[string][]float64{"sum": {5.5, 0, 3}, "max": {4, 0, 3}, "count": {2, 0, 1}, "last_value": {4, 4, 3}}
+)
+
+func (m monthsOfUsage) at(days int, d time.Duration) time.Time {
+	return m.today.AddDate(0, 0, days).Add(d)
+}
+
+func (m monthsOfUsage) recordEvents(admin string) {
+	at := m.at
+	for _, way := range ways {
+		meter(m.s, admin, way)
+		for _, e := range []struct {
+			quantity float64
+			at       time.Time
+		}{
+			{9, at(-70, 0)},
+			{2, at(-40, 10*time.Hour)},
+			{1.5, at(-40, 10*time.Hour+59*time.Minute+59*time.Second)},
+			{4, at(-40, 11*time.Hour)},
+			{3, at(-38, 0)},
+			{0.000001, at(-38, 24*time.Hour-time.Microsecond)},
+			{8, at(-37, 0)},
+		} {
+			record(m.s, m.o, way, e.quantity, e.at)
+		}
+	}
+}
+
+// want checks the values by day, in the cut range and by hour.
+func (m monthsOfUsage) want(t *testing.T, when string, days, cut map[string][]float64) {
+	t.Helper()
+	s, o, at := m.s, m.o, m.at
+	for _, way := range ways {
+		if diff := cmp.Diff(days[way], values(s, o, way, "day", at(-41, 0), at(-36, 0))); diff != "" {
+			t.Errorf("%s: %s by day: %s", when, way, diff)
+		}
+		if diff := cmp.Diff(cut[way], values(s, o, way, "day", at(-40, 10*time.Hour+30*time.Minute), at(-37, -time.Microsecond))); diff != "" {
+			t.Errorf("%s: %s cut: %s", when, way, diff)
+		}
+		hours := map[string][]float64{"sum": {3.5, 4}, "max": {2, 4}, "count": {2, 1}, "last_value": {1.5, 4}}
+		if diff := cmp.Diff(hours[way], values(s, o, way, "hour", at(-40, 10*time.Hour), at(-40, 12*time.Hour))); diff != "" {
+			t.Errorf("%s: %s by hour: %s", when, way, diff)
+		}
+	}
+}
+
+func (m monthsOfUsage) stream(way string) usage.StreamKey {
+	m.s.T.Helper()
+	k := usage.StreamKey{TenantID: uuid.MustParse(m.o.Tenant)}
+	err := m.s.DB().Conn(m.s.T.Context()).QueryRowContext(m.s.T.Context(), "SELECT id FROM meters WHERE code = $1", way).Scan(&k.MeterID)
+	if err != nil {
+		m.s.T.Fatal(err)
+	}
+	return k
+}
+
+// A recount finds no difference, and corrects hours that were changed.
+func (m monthsOfUsage) correctHours(t *testing.T) {
+	db := m.s.DB()
+	recount := func(fix bool) int {
+		t.Helper()
+		found, err := retention.NewRecounter(db, clock.System()).Recount(t.Context(), retention.Recount{Fix: fix, Wrong: func(retention.WrongCounter) {}})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if n := s.CountRows("SELECT count(*) FROM usage_events WHERE tenant_id = $1", ada.Tenant); n != 0 {
-			t.Errorf("%d events are left", n)
-		}
-		cut = map[string][]float64{"sum": {7.5, 5, 3.000001}, "max": {4, 5, 3}, "count": {3, 1, 2}, "last_value": {4, 5, 0.000001}}
-		check("deleted") // exact to the hour
-		if diff := cmp.Diff(before, values(s, ada, "sum", "month", month, today)); diff != "" {
-			t.Error(diff)
-		}
-	})
+		return found.Wrong
+	}
+	if n := recount(false); n != 0 {
+		t.Errorf("%d are wrong", n)
+	}
+	apptest.Exec(t, db, "UPDATE usage_hours SET units = units + 7, last = 1 WHERE hour = $1", usage.HourOf(m.at(-37, 0)))
+	apptest.Exec(t, db, "DELETE FROM usage_hours WHERE hour = $1", usage.HourOf(m.at(-38, 0)))
+	if n := recount(true); n != 8 {
+		t.Errorf("%d are wrong, want 8", n)
+	}
+}
+
+// After the events are deleted, the values are exact to the hour. The values by month stay.
+func (m monthsOfUsage) deleteEvents(t *testing.T, days map[string][]float64) {
+	s, db := m.s, m.s.DB()
+	month := time.Date(m.today.Year(), m.today.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, -3, 0)
+	before := values(s, m.o, "sum", "month", month, m.today)
+	pruner := retention.New(retention.Deps{DB: db, Clock: clock.System(), Log: nil, Keep: 36 * apptest.Day})
+	if err := pruner.Prune(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.CountRows("SELECT count(*) FROM usage_events WHERE tenant_id = $1", m.o.Tenant); n != 0 {
+		t.Errorf("%d events are left", n)
+	}
+	cut := map[string][]float64{"sum": {7.5, 5, 3.000001}, "max": {4, 5, 3}, "count": {3, 1, 2}, "last_value": {4, 5, 0.000001}}
+	m.want(t, "deleted", days, cut)
+	if diff := cmp.Diff(before, values(s, m.o, "sum", "month", month, m.today)); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestSeriesRefusals(t *testing.T) {

@@ -32,86 +32,103 @@ func TestAdminMeters(t *testing.T) {
 		body["prices"] = []any{meterPrice("USD", 0.000000000001, nil), meterPrice("EUR", 12.5, inEuros)}
 		made := s.Call("POST", adminMeters, admin, body).Want(201)
 		id := made.Str("data.id")
-		want := map[string]any{
-			"id": id, "code": "emails", "name": "E-mails sent", "aggregation_type": "sum", "reset_interval": "monthly",
-			"quota_enforcement": "soft", "unit_label": "mails", "is_active": true, "is_billable": true,
-			"prices": []any{
-				map[string]any{"id": made.At("data.prices.0.id"), "currency": "EUR", "unit_price_cents": 12.5, "psp_price_id": inEuros},
-				map[string]any{"id": made.At("data.prices.1.id"), "currency": "USD", "unit_price_cents": 0.000000000001, "psp_price_id": nil},
-			},
-			"created_at": made.At("data.created_at"), "updated_at": made.At("data.created_at"),
-		}
-		shown := s.Call("GET", adminMeters+"/"+id, admin, nil).Want(200)
-		for _, a := range []apptest.Reply{made, shown} {
-			if diff := cmp.Diff(want, a.At("data")); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		}
-		if !strings.Contains(shown.Text, `"unit_price_cents":0.000000000001,`) {
-			t.Errorf("the price is not exact: %s", shown.Text)
-		}
-
-		// A new set of prices keeps the IDs of prices that stay and removes the others.
-		a := s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
-			"prices": []any{meterPrice("GBP", 3, nil), meterPrice("USD", 2, inDollars)},
-		}).Want(200)
-		if a.At("data.prices.1.id") != made.At("data.prices.1.id") || a.At("data.prices.0.currency") != "GBP" || a.At("data.prices.2") != nil {
-			t.Errorf("after a new set: %s", a.Text)
-		}
-		a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"prices": []any{meterPrice("USD", 2, nil)}}).Want(200)
-		if a.At("data.is_billable") != false || a.At("data.prices.1") != nil {
-			t.Errorf("without a link: %s", a.Text)
-		}
-
-		// If a request does not contain the link, a price keeps its link until its amount changes.
-		for cents, want := range map[any]any{2: inDollars, 3: nil} {
-			s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"prices": []any{meterPrice("USD", 2, inDollars)}}).Want(200)
-			a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
-				"prices": []any{map[string]any{"currency": "USD", "unit_price_cents": cents}},
-			}).Want(200)
-			if a.At("data.prices.0.psp_price_id") != want || a.At("data.is_billable") != (want != nil) {
-				t.Errorf("an amount of %v after 2: %s", cents, a.Text)
-			}
-		}
-
-		// Absent fields stay; null clears nullable fields.
-		a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{}).Want(200)
-		if a.At("data.unit_label") != "mails" || a.At("data.prices.0.currency") != "USD" || a.At("data.name") != "E-mails sent" {
-			t.Errorf("after an empty change: %s", a.Text)
-		}
-		a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
-			"code": "mails", "name": "Mails", "aggregation_type": "max", "reset_interval": "none", "quota_enforcement": "hard",
-			"unit_label": nil, "is_active": false, "prices": []any{},
-		}).Want(200)
-		for key, value := range map[string]any{
-			"code": "mails", "name": "Mails", "aggregation_type": "max", "reset_interval": "none", "quota_enforcement": "hard",
-			"unit_label": nil, "is_active": false,
-		} {
-			if a.At("data."+key) != value {
-				t.Errorf("%s is %v, want %v", key, a.At("data."+key), value)
-			}
-		}
-		if diff := cmp.Diff([]any{}, a.At("data.prices")); diff != "" {
-			t.Errorf("prices: %s", diff)
-		}
-
-		// A deleted meter is not found, and its code is available again.
-		s.Call("DELETE", adminMeters+"/"+id, admin, nil).Want(204)
-		for method, body := range map[string]any{"GET": nil, "PATCH": map[string]any{"name": 5}, "DELETE": nil} {
-			s.Call(method, adminMeters+"/"+id, admin, body).Want(404)
-			s.Call(method, adminMeters+"/mails", admin, body).Want(404)
-		}
-		s.Call("POST", adminMeters, admin, apptest.WithChanges(newMeter, apptest.Object{"code": "mails"})).Want(201)
-
-		done := s.AuditLog(url.Values{"sort": {"created_at"}, "filter[action]": {"meter.updated"}}).Actions()
-		if len(done) != 8 {
-			t.Errorf("changes in the audit log: %v", done)
-		}
-		gone := s.AuditLog(url.Values{"filter[action]": {"meter.deleted"}}).Want(200)
-		if gone.At("data.0.resource_id") != id || gone.At("data.0.before.code") != "mails" || gone.At("data.0.after") != nil {
-			t.Errorf("the deletion in the audit log: %s", gone.Text)
-		}
+		s.Run(t, "a meter is shown with its exact prices", func(t *testing.T, s *apptest.Server) { showMeter(t, s, admin, made, inEuros) })
+		s.Run(t, "a new set of prices keeps the IDs of prices that stay", func(t *testing.T, s *apptest.Server) { replaceMeterPrices(t, s, admin, made, inDollars) })
+		s.Run(t, "a price keeps its link until its amount changes", func(t *testing.T, s *apptest.Server) { keepMeterLink(t, s, admin, id, inDollars) })
+		s.Run(t, "absent fields stay, and null clears a field", func(t *testing.T, s *apptest.Server) { updateMeter(t, s, admin, id) })
+		s.Run(t, "the code of a deleted meter is available again", func(t *testing.T, s *apptest.Server) { deleteMeter(t, s, admin, id) })
 	})
+}
+
+func showMeter(t *testing.T, s *apptest.Server, admin string, made apptest.Reply, inEuros string) {
+	id := made.Str("data.id")
+	want := map[string]any{
+		"id": id, "code": "emails", "name": "E-mails sent", "aggregation_type": "sum", "reset_interval": "monthly",
+		"quota_enforcement": "soft", "unit_label": "mails", "is_active": true, "is_billable": true,
+		"prices": []any{
+			map[string]any{"id": made.At("data.prices.0.id"), "currency": "EUR", "unit_price_cents": 12.5, "psp_price_id": inEuros},
+			map[string]any{"id": made.At("data.prices.1.id"), "currency": "USD", "unit_price_cents": 0.000000000001, "psp_price_id": nil},
+		},
+		"created_at": made.At("data.created_at"), "updated_at": made.At("data.created_at"),
+	}
+	shown := s.Call("GET", adminMeters+"/"+id, admin, nil).Want(200)
+	for _, a := range []apptest.Reply{made, shown} {
+		if diff := cmp.Diff(want, a.At("data")); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+	if !strings.Contains(shown.Text, `"unit_price_cents":0.000000000001,`) {
+		t.Errorf("the price is not exact: %s", shown.Text)
+	}
+}
+
+// A new set of prices keeps the IDs of prices that stay and removes the others.
+func replaceMeterPrices(t *testing.T, s *apptest.Server, admin string, made apptest.Reply, inDollars string) {
+	id := made.Str("data.id")
+	a := s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
+		"prices": []any{meterPrice("GBP", 3, nil), meterPrice("USD", 2, inDollars)},
+	}).Want(200)
+	if a.At("data.prices.1.id") != made.At("data.prices.1.id") || a.At("data.prices.0.currency") != "GBP" || a.At("data.prices.2") != nil {
+		t.Errorf("after a new set: %s", a.Text)
+	}
+	a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"prices": []any{meterPrice("USD", 2, nil)}}).Want(200)
+	if a.At("data.is_billable") != false || a.At("data.prices.1") != nil {
+		t.Errorf("without a link: %s", a.Text)
+	}
+}
+
+// If a request does not contain the link, a price keeps its link until its amount changes.
+func keepMeterLink(t *testing.T, s *apptest.Server, admin, id, inDollars string) {
+	for cents, want := range map[any]any{2: inDollars, 3: nil} {
+		s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"prices": []any{meterPrice("USD", 2, inDollars)}}).Want(200)
+		a := s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
+			"prices": []any{map[string]any{"currency": "USD", "unit_price_cents": cents}},
+		}).Want(200)
+		if a.At("data.prices.0.psp_price_id") != want || a.At("data.is_billable") != (want != nil) {
+			t.Errorf("an amount of %v after 2: %s", cents, a.Text)
+		}
+	}
+}
+
+func updateMeter(t *testing.T, s *apptest.Server, admin, id string) {
+	a := s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{}).Want(200)
+	if a.At("data.unit_label") != "mails" || a.At("data.prices.0.currency") != "USD" || a.At("data.name") != "E-mails sent" {
+		t.Errorf("after an empty change: %s", a.Text)
+	}
+	a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
+		"code": "mails", "name": "Mails", "aggregation_type": "max", "reset_interval": "none", "quota_enforcement": "hard",
+		"unit_label": nil, "is_active": false, "prices": []any{},
+	}).Want(200)
+	for key, value := range map[string]any{
+		"code": "mails", "name": "Mails", "aggregation_type": "max", "reset_interval": "none", "quota_enforcement": "hard",
+		"unit_label": nil, "is_active": false,
+	} {
+		if a.At("data."+key) != value {
+			t.Errorf("%s is %v, want %v", key, a.At("data."+key), value)
+		}
+	}
+	if diff := cmp.Diff([]any{}, a.At("data.prices")); diff != "" {
+		t.Errorf("prices: %s", diff)
+	}
+}
+
+// A deleted meter is not found, and its code is available again.
+func deleteMeter(t *testing.T, s *apptest.Server, admin, id string) {
+	s.Call("DELETE", adminMeters+"/"+id, admin, nil).Want(204)
+	for method, body := range map[string]any{"GET": nil, "PATCH": map[string]any{"name": 5}, "DELETE": nil} {
+		s.Call(method, adminMeters+"/"+id, admin, body).Want(404)
+		s.Call(method, adminMeters+"/mails", admin, body).Want(404)
+	}
+	s.Call("POST", adminMeters, admin, apptest.WithChanges(newMeter, apptest.Object{"code": "mails"})).Want(201)
+
+	done := s.AuditLog(url.Values{"sort": {"created_at"}, "filter[action]": {"meter.updated"}}).Actions()
+	if len(done) != 8 {
+		t.Errorf("changes in the audit log: %v", done)
+	}
+	gone := s.AuditLog(url.Values{"filter[action]": {"meter.deleted"}}).Want(200)
+	if gone.At("data.0.resource_id") != id || gone.At("data.0.before.code") != "mails" || gone.At("data.0.after") != nil {
+		t.Errorf("the deletion in the audit log: %s", gone.Text)
+	}
 }
 
 func TestAdminMeterRefusals(t *testing.T) {
