@@ -229,7 +229,7 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 		}{
 			"oneself, an admin, who is in no tenant": {startPath, body(self, ada), map[string]string{
 				"en": "You cannot act as yourself.", "fr": "Vous ne pouvez pas agir en tant que vous-même.",
-				"es": "No puede suplantar su propia cuenta.", "it": "Non è possibile operare come sé stessi.",
+				"es": "No puede actuar como usted mismo.", "it": "Non è possibile operare come sé stessi.",
 			}},
 			"an admin, who is not in the tenant": {startPath, body(chiefID, ada), map[string]string{
 				"en": "You cannot act as a platform administrator.", "fr": "Vous ne pouvez pas agir en tant qu’administrateur de la plateforme.",

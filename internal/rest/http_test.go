@@ -328,7 +328,7 @@ func TestCORS(t *testing.T) {
 func TestLocale(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
-	const en, fr, es, it = "Not found.", "Introuvable.", "No encontrado.", "Non trovato."
+	const en, fr, es, it = "Not found.", "Introuvable.", "No se ha encontrado.", "Non trovato."
 	for accept, want := range map[string]string{
 		"": en, "en": en, "fr": fr, "es": es, "it": it,
 		"fr-CA": fr, "ES-419": es, "it_IT": it, "en-GB,en;q=0.9": en,

@@ -88,7 +88,7 @@ test('signing out ends the alerts of this browser, and only of this one', { skip
   await standIn(page, 'https://push.alerts.test/send/2')
   await signIn(page, owner)
   await page.goto('/profile')
-  await page.getByRole('button', { name: 'Activar los avisos' }).click()
+  await page.getByRole('button', { name: 'Activar avisos' }).click()
   await page.getByText('Activados también en otro navegador').waitFor()
   await check(page, 'alerts in two browsers')
   assert.equal((await subscriptionsOf(owner)).length, 2)

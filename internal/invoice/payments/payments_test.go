@@ -120,7 +120,7 @@ func TestFailedPayment(t *testing.T) {
 		if diff := cmp.Diff(failed.At("data"), billing(c).At("data.failed_payment")); diff != "" {
 			t.Errorf("the administration reads something else: %s", diff)
 		}
-		for locale, text := range map[string]string{"fr": "Le paiement a été refusé", "es": "El pago ha sido rechazado", "it": "Il pagamento è stato rifiutato"} {
+		for locale, text := range map[string]string{"fr": "Le paiement a été refusé", "es": "Se ha rechazado el pago", "it": "Il pagamento è stato rifiutato"} {
 			r := s.NewRequest("GET", c.Path("/billing/failed-payment"), c.Token, nil)
 			r.Header.Set("Accept-Language", locale)
 			if got := s.Do(r).Want(200).Str("data.decline_message"); !strings.HasPrefix(got, text) {

@@ -40,7 +40,7 @@ var (
 	unknownTexts = map[string]string{
 		"en": "This does not exist.", "fr": "Cet élément n’existe pas.", "es": "No existe.", "it": "Non esiste.",
 	}
-	notFoundTexts = map[string]string{"en": "Not found.", "fr": "Introuvable.", "es": "No encontrado.", "it": "Non trovato."}
+	notFoundTexts = map[string]string{"en": "Not found.", "fr": "Introuvable.", "es": "No se ha encontrado.", "it": "Non trovato."}
 	notHeldTexts  = map[string]string{
 		"en": "You cannot grant a permission that you do not have.", "fr": "Vous ne pouvez pas accorder une autorisation que vous n’avez pas.",
 		"es": "No puede conceder un permiso que no tiene.", "it": "Non è possibile concedere un’autorizzazione che non si possiede.",
@@ -52,7 +52,7 @@ var (
 	ownersTexts = map[string]string{
 		"en": "The owner’s role cannot be changed, and the owner cannot be removed.",
 		"fr": "Le rôle du propriétaire ne peut pas être modifié, et le propriétaire ne peut pas être retiré.",
-		"es": "El rol del propietario no se puede cambiar y el propietario no se puede eliminar.",
+		"es": "El rol del propietario no se puede cambiar, ni se puede quitar al propietario del equipo.",
 		"it": "Il ruolo del proprietario non può essere cambiato e il proprietario non può essere rimosso.",
 	}
 	builtInTexts = map[string]string{

@@ -285,7 +285,7 @@ test('a page of another origin uses them under a strict policy', { skip }, async
   await page.locator('tenantry-usage').getByText(/^Uso desde el/).waitFor()
   await team.getByRole('button', { name: 'Invitar a un miembro' }).click()
   await team.getByRole('dialog').getByLabel('Correo electrónico').fill('nuevo@cross.test')
-  await team.getByRole('button', { name: 'Enviar la invitación' }).click()
+  await team.getByRole('button', { name: 'Enviar invitación' }).click()
   await team.getByText('Invitación enviada a nuevo@cross.test').waitFor()
   await check(page, 'a page of another origin')
 })

@@ -20,7 +20,7 @@ export const pricing = {
   current: ['Your plan: {what}', 'Votre offre\u00a0: {what}', 'Su plan: {what}', 'Il Suo piano: {what}'],
   none: ['No plans yet', 'Aucune offre pour l’instant', 'Todavía no hay planes', 'Ancora nessun piano'],
   noneText: ['Plans will appear here as soon as they are available.', 'Les offres apparaîtront ici dès qu’elles seront disponibles.', 'Los planes aparecerán aquí en cuanto estén disponibles.', 'I piani appariranno qui non appena saranno disponibili.'],
-  paying: ['Your payment is being confirmed', 'Votre paiement est en cours de confirmation', 'Su pago se está confirmando', 'Il Suo pagamento è in fase di conferma'],
+  paying: ['Your payment is being confirmed', 'Votre paiement est en cours de confirmation', 'Se está confirmando su pago', 'Il Suo pagamento è in fase di conferma'],
   payingText: ['This takes a few seconds. You do not have to wait here.', 'Cela prend quelques secondes. Inutile d’attendre ici.', 'Tarda unos segundos. No hace falta que espere aquí.', 'Ci vorrà qualche secondo. Non è necessario attendere qui.'],
   left: ['No payment was made', 'Aucun paiement n’a été effectué', 'No se ha pagado nada', 'Nessun pagamento effettuato'],
   leftText: ['You left the payment page before you finished. Nothing was changed.', 'Vous avez quitté la page de paiement avant la fin. Rien n’a changé.', 'Ha salido de la página de pago antes de terminar. No ha cambiado nada.', 'Ha lasciato la pagina di pagamento prima di terminare. Non è cambiato nulla.'],

@@ -14,7 +14,7 @@ export const usage = {
   above: ['Over the limit', 'Limite dépassée', 'Por encima del límite', 'Oltre il limite'],
   of: ['{used} of {limit}', '{used} sur {limit}', '{used} de {limit}', '{used} su {limit}'],
   limitReached: ['{name} has reached its limit', '{name}\u00a0: limite atteinte', '{name}: se ha alcanzado el límite', '{name}: il limite è raggiunto'],
-  near: ['{name} is close to its limit', '{name}\u00a0: limite presque atteinte', '{name}: el límite está cerca', '{name}: il limite è vicino'],
+  near: ['{name} is close to its limit', '{name}\u00a0: limite presque atteinte', '{name}: cerca del límite', '{name}: il limite è vicino'],
   used: ['{used} of {limit} used.', 'Consommation\u00a0: {used} sur {limit}.', 'Uso: {used} de {limit}.', 'Utilizzo: {used} su {limit}.'],
   hard: ['Requests over the limit are rejected until usage resets.', 'Les requêtes au-delà de la limite sont refusées jusqu’à la remise à zéro de la consommation.', 'Las solicitudes que superen el límite se rechazan hasta que el uso se reinicie.', 'Le richieste oltre il limite vengono rifiutate fino all’azzeramento dell’utilizzo.'],
   soft: ['Usage over the limit is allowed.', 'Le dépassement de la limite est autorisé.', 'Se permite superar el límite.', 'È consentito superare il limite.'],
