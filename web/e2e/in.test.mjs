@@ -243,7 +243,7 @@ test('the quota is reached, and a larger plan is bought with the card that is kn
   await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 1000 }, owner.token)
   const page = await visit(t, browser, service.base, { width: 390 })
   await signIn(page, owner)
-  await page.getByText('has reached its limit').first().waitFor()
+  await page.getByText(': limit reached').first().waitFor()
   await page.getByRole('link', { name: 'View larger plans' }).first().click()
   await page.getByRole('radio', { name: /^Team/ }).check()
   await page.getByRole('radio', { name: /^Now, prorated/ }).check() // one seat costs less than Starter

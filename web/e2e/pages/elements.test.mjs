@@ -185,7 +185,7 @@ test('usage shows events, and warns near a limit', { skip }, async (t) => {
   await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 900 }, owner.token)
   await page.evaluate(() => document.dispatchEvent(new CustomEvent('tenantry-changed')))
   await usage.getByText('900 of 1,000', { exact: true }).waitFor()
-  await usage.getByText('API calls is close to its limit').waitFor()
+  await usage.getByText('API calls: limit almost reached').waitFor()
   await check(page, 'usage near a limit')
   await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 99.9995 }, owner.token)
   await page.evaluate(() => document.dispatchEvent(new CustomEvent('tenantry-changed')))

@@ -38,6 +38,8 @@ export function formats(locale: string) {
   }
   const thisYear = (at: string | Date) => new Date(at).getFullYear() === new Date(now()).getFullYear()
   return {
+    /** The colon after a label, with the space that French puts before it. */
+    colon: locale === 'fr' ? '\u00a0:' : ':',
     /** Formats an amount in minor units; whole omits zero cents. */
     money(cents: number, currency: string, { whole = false, sign = false } = {}): string {
       const digits = decimalsOf(currency)

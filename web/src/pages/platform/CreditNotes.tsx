@@ -88,7 +88,7 @@ export default function CreditNotes() {
           ? <div className={notes.isPlaceholderData ? 'is-old' : undefined}><Table notes={found.data} /><RowsPager meta={found.meta} /></div>
           : filtered
             ? <Empty icon="search" title={<Trans>No credit notes match these filters</Trans>} actions={<ButtonLink to="/platform/invoices/credit-notes"><Trans>Clear filters</Trans></ButtonLink>} />
-            : <Empty icon="receipt" title={<Trans>No credit notes yet</Trans>} actions={<ButtonLink to="/platform/invoices"><Trans>Open invoices</Trans></ButtonLink>}><Trans>A credit note corrects an invoice. Create one from the menu of the invoice.</Trans></Empty>}
+            : <Empty icon="receipt" title={<Trans>No credit notes yet</Trans>} actions={<ButtonLink to="/platform/invoices"><Trans>View invoices</Trans></ButtonLink>}><Trans>A credit note corrects an invoice. Create one from the menu of the invoice.</Trans></Empty>}
       </Read>
     </Page>
   )

@@ -38,7 +38,7 @@ function MeterRow({ of }: { of: Schema<'AdminMeter'> }) {
       <td className="k2">{aggregationWord(of.aggregation_type)}<small><Trans>resets: {again}</Trans></small></td>
       <td className="k3" data-l={t`At the limit`}>{enforcementWord(of.quota_enforcement)}</td>
       <td className="k4" data-l={t`Unit price`}>{prices.length > 0 ? format.list(prices) : <span className="faint"><Trans>None</Trans></span>}{of.is_billable && <small><Trans>billed</Trans></small>}</td>
-      <td className="k5">{of.is_active ? <Status tone="good"><Trans>Active</Trans></Status> : <Status tone="off"><Trans>Inactive</Trans></Status>}</td>
+      <td className="k5">{of.is_active ? <Status tone="good"><Trans context="meter">Active</Trans></Status> : <Status tone="off"><Trans context="meter">Inactive</Trans></Status>}</td>
       <td className="acts-cell">
         <More small>
           <MenuEntry icon="pencil" onClick={() => setAsked('edit')}><Trans>Edit</Trans></MenuEntry>

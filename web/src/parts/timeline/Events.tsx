@@ -24,8 +24,9 @@ interface Props {
 const noName: NameOf = () => undefined
 
 function TenantName({ of }: { of: Entry['tenant'] }) {
+  const { colon } = useFormat()
   if (!of?.name) return null
-  return <><Link to="/platform/tenants/$tenantId" params={{ tenantId: of.id }}>{of.name}</Link>: </>
+  return <><Link to="/platform/tenants/$tenantId" params={{ tenantId: of.id }}>{of.name}</Link>{colon} </>
 }
 
 function InvoiceName({ of, link }: { of: NonNullable<Said['invoice']>; link?: boolean }) {

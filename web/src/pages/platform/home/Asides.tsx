@@ -16,7 +16,7 @@ export function BySubscription({ of: { tenants } }: { of: Stats }) {
     { key: 'trialing', tone: 'wait', label: t`In trial`, fill: 'var(--fill-2)' },
     { key: 'past_due', tone: by.past_due > 0 ? 'bad' : 'plain', label: t`Past due`, fill: 'var(--bad)' },
     { key: 'other', tone: 'off', label: t`Paused or incomplete`, fill: 'var(--line-2)' },
-    { key: 'none', tone: 'plain', label: t`None`, fill: 'var(--track)' },
+    { key: 'none', tone: 'plain', label: t({ message: 'None', context: 'subscription' }), fill: 'var(--track)' },
   ]
   return (
     <div>

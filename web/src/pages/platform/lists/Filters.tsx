@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Popover } from '@mantine/core'
 import { createContext, useContext, useState, type ReactNode } from 'react'
+import { useFormat } from '../../../app/format'
 import { useFilters } from '../../../app/filters'
 import { Floating } from '../../../ui/Floating'
 import { Icon } from '../../../ui/Icon'
@@ -43,6 +44,7 @@ export function FilterChip({ label, names, value, children }: {
   children: ReactNode
 }) {
   const { t } = useLingui()
+  const { colon } = useFormat()
   const [, change] = useFilters()
   const done = useContext(DoneContext)
   const [open, setOpen] = useState(false)
@@ -52,7 +54,7 @@ export function FilterChip({ label, names, value, children }: {
       <Popover opened={open} onChange={setOpen} position="bottom-start" offset={6} trapFocus returnFocus transitionProps={{ duration: 120 }} classNames={{ dropdown: 'menu filter-menu' }}>
         <span className={value === undefined ? 'chip add opt-f' : 'chip set'}>
           <Popover.Target>
-            <button type="button" onClick={() => setOpen(!open)}>{value === undefined ? <><Icon name="plus" />{label}</> : <>{label}: <b>{value}</b></>}</button>
+            <button type="button" onClick={() => setOpen(!open)}>{value === undefined ? <><Icon name="plus" />{label}</> : <>{label}{colon} <b>{value}</b></>}</button>
           </Popover.Target>
           {value !== undefined && <button type="button" aria-label={t`Remove the filter ${label}`} onClick={clear}><Icon name="x" /></button>}
         </span>

@@ -78,7 +78,7 @@ function Body({ of, onClose }: Props) {
             {enforcements.map((one) => <option key={one} value={one}>{enforcementWord(one)}</option>)}
           </SelectField>
           <MeterPrices prices={prices} onChange={setPrices} />
-          <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>If this is off, customers do not see the meter and usage is not recorded.</Trans>}><Trans>Active</Trans></Check>
+          <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>If this is off, customers do not see the meter and usage is not recorded.</Trans>}><Trans context="meter">Active</Trans></Check>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
             <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Create meter</Trans>}</Button>

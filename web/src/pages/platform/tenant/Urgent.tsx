@@ -60,7 +60,7 @@ export function Urgent({ of }: { of: Schema<'AdminTenant'> }) {
     const [used, limit] = [format.number(quota.current_usage), format.quantity((capped ? quota.cap : quota.quota_limit) ?? 0, full.unit)]
     const day = quota.resets_at && format.day(quota.resets_at)
     return note(
-      'warn', capped ? <Trans>{name} has reached the customer’s own cap</Trans> : <Trans>{name} has reached its limit</Trans>,
+      'warn', capped ? <Trans>{name}: the customer’s own cap is reached</Trans> : <Trans>{name}: limit reached</Trans>,
       <><Trans>{used} of {limit} used.</Trans> {day ? <Trans>More usage is rejected until {day}.</Trans> : <Trans>More usage is rejected.</Trans>}</>,
       may('limits.manage') && !capped && (
         <>

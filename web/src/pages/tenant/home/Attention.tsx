@@ -26,7 +26,7 @@ export function NearLimit({ gauge, onBuy }: { gauge: Gauge; onBuy?: () => void }
   const full = gauge.used >= gauge.limit
   const day = gauge.reached && format.day(gauge.reached)
   const forecast = gauge.forecast === undefined ? '' : format.number(gauge.forecast)
-  const title = full && gauge.capped ? <Trans>{gauge.name} has reached your cap of {limit}</Trans> : full ? <Trans>{gauge.name} has reached its limit</Trans> : day ? <Trans>{gauge.name} will reach its limit around {day}</Trans> : <Trans>{gauge.name} is close to its limit</Trans>
+  const title = full && gauge.capped ? <Trans>{gauge.name}: cap of {limit} reached</Trans> : full ? <Trans>{gauge.name}: limit reached</Trans> : day ? <Trans>{gauge.name}: on pace to reach the limit around {day}</Trans> : <Trans>{gauge.name}: limit almost reached</Trans>
   return (
     <Note
       tone={full && gauge.hard && granted <= 0 ? 'bad' : 'warn'} title={title} role="status"
