@@ -93,7 +93,7 @@ deadcode: ## Fail if there is unreachable code
 
 .PHONY: house
 house: ## Print lines per package; fail if a package, file or function is too long
-	go run ./internal/arch/house
+	go test -count=1 -v -run '^TestHouse$$' ./internal/arch
 
 .PHONY: words
 words: ## Count phrases that make English hard to read; fail if a count differs from the baseline
@@ -201,11 +201,11 @@ vuln: ## Check for known vulnerabilities (needs the Go vulnerability database)
 
 .PHONY: notice
 notice: ## Generate NOTICE, the licenses of the modules in the program
-	@text=$$(go run ./internal/arch/notice) && printf '%s\n' "$$text" > NOTICE
+	go test -count=1 -run '^TestNoticeIsUpToDate$$' ./internal/arch -update
 
 .PHONY: notice-check
 notice-check: ## Fail if NOTICE is out of date
-	go test ./internal/arch/notice
+	go test -run '^(TestNoticeIsUpToDate|TestLicences)$$' ./internal/arch
 
 .PHONY: deploy-check
 deploy-check: ## Validate the files in deploy/ with the tools that are installed

@@ -1,7 +1,7 @@
-// Package sandbox replaces the outside world for tenantry dev. It has an adjustable clock, a
-// mailbox and a start page. The payment provider is in package stripe, the identity provider in
-// package idp. All of these store their state in one SQLite file, separate from the service's
-// database, and survive a restart (rules: sandbox#purpose).
+// Package sandbox replaces the outside world for tenantry dev. It has an adjustable clock, a receiver
+// of webhooks, a mailbox and a start page. The payment provider is in package stripe, the identity
+// provider in package idp. They store their state in one SQLite file, separate from the service's
+// database, and survive a restart (rules: sandbox#purpose). Only received webhooks are in memory.
 package sandbox
 
 import (

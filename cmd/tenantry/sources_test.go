@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/settings/sources"
 )
 
 // The settings of the running service name the flags of serve and dev. A secret that only the
@@ -21,8 +20,8 @@ func TestSourcesNameTheFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	getenv := func(string) string { return "" }
-	for name, read := range map[string][]sources.Source{
-		"serve": sources.Read(settings.ServeFlags{}, getenv), "dev": sources.Read(settings.DevFlags{}, getenv),
+	for name, read := range map[string][]settings.Source{
+		"serve": settings.ServeFlags{}.Sources(getenv), "dev": settings.DevFlags{}.Sources(getenv),
 	} {
 		got := map[string]string{}
 		for _, s := range read {

@@ -34,9 +34,6 @@ const (
 	codeMailWindow    = time.Hour
 )
 
-// JobEmailCode is the kind of job that mails a login code (see Service.HandleEmailCode).
-const JobEmailCode = "account.email-code"
-
 // codeRequest is a request of a login code (rules: account#email-codes). It is not a credential: a
 // login needs the code from the mail, too.
 type codeRequest struct {

@@ -22,7 +22,7 @@ type ImportedUser struct {
 	Name         string
 	Email        string // normalized by mail.NormalizeAddress
 	Locale       *string
-	PasswordHash *string // must pass CheckHash; nil for a user without a password
+	PasswordHash *string // must pass CheckPasswordHash; nil for a user without a password
 	Verified     bool
 }
 
@@ -32,9 +32,16 @@ type ExistingUser struct {
 	Verified bool
 }
 
-// CheckHash returns an error for a password hash that a login cannot check, or only at an
+// CheckPasswordHash returns an error if a login cannot check the password hash, or only at an
 // unreasonable cost. The first login replaces an imported hash.
-func CheckHash(hash string) error {
+func (u ImportedUser) CheckPasswordHash() error {
+	if u.PasswordHash == nil {
+		return nil
+	}
+	return checkHash(*u.PasswordHash)
+}
+
+func checkHash(hash string) error {
 	if isBcrypt(hash) {
 		cost, err := bcrypt.Cost([]byte(hash))
 		switch {

@@ -32,7 +32,7 @@ func bcryptHash(t testing.TB, password string) string {
 	return string(hash)
 }
 
-// CheckHash accepts the hash formats of other systems that a login can check.
+// checkHash accepts the hash formats of other systems that a login can check.
 func TestCheckHash(t *testing.T) {
 	t.Parallel()
 	known := bcryptHash(t, "correct horse")
@@ -72,7 +72,7 @@ func TestCheckHash(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := CheckHash(c.hash); !errors.Is(got, c.want) {
+			if got := checkHash(c.hash); !errors.Is(got, c.want) {
 				t.Errorf("%q: %v, want %v", c.hash, got, c.want)
 			}
 		})

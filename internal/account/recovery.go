@@ -15,8 +15,11 @@ import (
 // resetLifetime is how long a password reset token is valid.
 const resetLifetime = 60 * time.Minute
 
-// JobForgot is the kind of job that mails a password reset link (see Service.HandleForgot).
-const JobForgot = "account.forgot-password"
+// The kinds of jobs.
+const (
+	JobForgot    = "account.forgot-password" // mails a password reset link (see Service.HandleForgot)
+	JobEmailCode = "account.email-code"      // mails a login code (see Service.HandleEmailCode)
+)
 
 // noticeMailer sends mail about accounts, in the language of the recipient.
 type noticeMailer interface {

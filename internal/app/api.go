@@ -14,7 +14,6 @@ import (
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/console"
-	"github.com/tenantry/tenantry/internal/elements"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/guides"
@@ -122,7 +121,7 @@ func (svc *service) mountFrontend(api *rest.API) error {
 	api.Mount(callback, popup)
 	api.Mount(callback+".js", popup)
 	if parts.Included {
-		api.Mount(elements.Path, elements.Handler(parts.Files()))
+		api.Mount(console.ElementsPath, console.ServeElements(parts.Files()))
 	}
 	if svc.hasConsole() {
 		return svc.mountConsole(api, own)

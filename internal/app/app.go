@@ -7,10 +7,9 @@ import (
 	"net/netip"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
-	"github.com/tenantry/tenantry/internal/app/collectors"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
-	"github.com/tenantry/tenantry/internal/psp/document"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -23,9 +22,9 @@ import (
 type environment struct {
 	clock          clock.Clock
 	pspKey         settings.Secret
-	pspBaseURL     string          // "" is the provider's default
-	documents      document.Config // where the provider serves invoice documents
-	pspDashboard   string          // base URL of the provider's dashboard; "" is the provider's default
+	pspBaseURL     string                  // "" is the provider's default
+	documents      invoices.DocumentConfig // where the provider serves invoice documents
+	pspDashboard   string                  // base URL of the provider's dashboard; "" is the provider's default
 	webhookSecrets []string
 	sender         mail.Sender
 	logins         []oauth.Provider
@@ -66,7 +65,7 @@ func newService(s settings.Settings, db *sqldb.DB, out environment, log *slog.Lo
 	}
 	svc := &service{platform: platform, domains: domains, environment: out, sandboxed: out.sandboxed}
 	svc.registerBackground()
-	collectors.Register(svc.metrics, collectors.Sources{
+	registerMetrics(svc.metrics, metricSources{
 		DB: db, Jobs: svc.jobs, Inbox: svc.receiver, Hooks: svc.hooks, Reporter: svc.reporter, Log: log,
 	})
 	svc.api, err = svc.newAPI()

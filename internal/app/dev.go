@@ -19,12 +19,11 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/psp/compare"
-	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/sandbox"
-	"github.com/tenantry/tenantry/sandbox/hooks"
 	"github.com/tenantry/tenantry/sandbox/idp"
 	"github.com/tenantry/tenantry/sandbox/mailbox"
 	"github.com/tenantry/tenantry/sandbox/stripe"
@@ -130,7 +129,7 @@ func newSandboxed(
 	around.Handle("/", payments)
 	around.HandleFunc("POST /sandbox/stripe/reconcile", svc.reconcileNow)
 	pages := world.Handler(around, identities.Handler(), s.PublicURL.Host)
-	received := (&hooks.Receiver{Clock: world.Clock(), Secrets: func(ctx context.Context, path string) ([]string, error) {
+	received := (&sandbox.WebhookReceiver{Clock: world.Clock(), Secrets: func(ctx context.Context, path string) ([]string, error) {
 		return svc.hooks.Secrets(ctx, func(url string) bool { return strings.HasSuffix(url, path) })
 	}}).Handler()
 	svc.api.Mount("/sandbox/hooks", world.Guard(received, s.PublicURL.Host))
@@ -198,7 +197,7 @@ func sandboxEnvironment(ctx context.Context, world *sandbox.World, s settings.Se
 	login := oauth.OIDCProvider(settings.SandboxProvider, idConfig.PublicURL+idp.Path, idConfig.ClientID, idConfig.ClientSecret)
 	login.DiscoveryURL = own + idp.Path
 	return environment{
-		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", documents: document.Config{Hosts: []string{s.PublicURL.Host}, Reachable: loopback},
+		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", documents: invoices.DocumentConfig{Hosts: []string{s.PublicURL.Host}, Reachable: loopback},
 		pspDashboard:   s.PublicURL.String() + "/sandbox/dashboard",
 		webhookSecrets: []string{secret.Reveal()}, sender: mailboxSender{world.Mailbox()}, logins: append(oauthProviders(s.Logins), login),
 		sandboxed: true, resolver: world.DNS(), secrets: protection,

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/tenantry/tenantry/internal/app/doctor"
-	"github.com/tenantry/tenantry/internal/app/pspcheck"
 	"github.com/tenantry/tenantry/internal/psp/check"
 	"github.com/tenantry/tenantry/internal/settings"
 )
@@ -19,5 +18,5 @@ func Diagnose(ctx context.Context, cfg doctor.Config, logins []settings.LoginPro
 		cfg.Provider = func(ctx context.Context) ([]check.Finding, error) { return checkProvider(ctx, cfg.Settings) }
 	}
 	found := doctor.Run(ctx, cfg)
-	return pspcheck.Write(out, found, asJSON)
+	return report(out, found, asJSON)
 }

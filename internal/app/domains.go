@@ -16,8 +16,6 @@ import (
 	"github.com/tenantry/tenantry/internal/account/selfservice"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/apikey"
-	"github.com/tenantry/tenantry/internal/app/alerts"
-	"github.com/tenantry/tenantry/internal/app/terms"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
@@ -36,17 +34,12 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/balance"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
-	notes "github.com/tenantry/tenantry/internal/psp/creditnote"
-	"github.com/tenantry/tenantry/internal/psp/document"
-	"github.com/tenantry/tenantry/internal/psp/errorreport"
-	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/customers"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/psp/promo"
 	"github.com/tenantry/tenantry/internal/psp/sale"
-	"github.com/tenantry/tenantry/internal/psp/schedule"
-	"github.com/tenantry/tenantry/internal/psp/taxid"
-	"github.com/tenantry/tenantry/internal/psp/wallet"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 	"github.com/tenantry/tenantry/internal/purchase"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/requestlog"
@@ -264,7 +257,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		taxedFrom = p.settings.Invoices.Seller.TaxCountry()
 	}
 	d.customers = customer.NewService(customer.Deps{
-		TaxedFrom: taxedFrom, Registry: taxid.Registry{Client: p.provider},
+		TaxedFrom: taxedFrom, Registry: customers.TaxIDs{Client: p.provider},
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
 		FrontendURL: p.frontend.URL, BillingPage: p.frontend.PageURL(frontend.Billing),
 	})
@@ -274,15 +267,15 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
-		Entitlements: d.entitlements, Provider: p.provider, Wallet: wallet.Wallet{Client: p.provider}, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
-		Discounts: d.discounts, Codes: promo.Codes{Client: p.provider}, Contracts: contracts.Contracts{Client: p.provider}, Schedules: schedule.Schedules{Client: p.provider},
+		Entitlements: d.entitlements, Provider: p.provider, Wallet: customers.Wallet{Client: p.provider}, Items: subscriptions.Items{Client: p.provider}, Prices: d.priceLinks,
+		Discounts: d.discounts, Codes: promo.Codes{Client: p.provider}, Contracts: subscriptions.Contracts{Client: p.provider}, Schedules: subscriptions.Schedules{Client: p.provider},
 		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: &link.reporter, Audit: d.audit, Letters: p.letters, Events: events,
 		BillingPage: p.frontend.PageURL(frontend.Billing), Tax: taxRules(p.settings), Grace: p.settings.PastDueGrace,
 		IssuesInvoices: p.settings.InvoiceMode == settings.InvoicesByPlatform, Log: p.log,
 	})
 	d.credits = credit.NewService(credit.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Tenants: d.tenants, Customers: d.customers, Currencies: d.catalog,
-		Balances: balance.Balances{Client: p.provider}, Audit: d.audit,
+		Balances: customers.Balances{Client: p.provider}, Audit: d.audit,
 	})
 	d.journal = journal.New(p.db, p.clock)
 	d.reconciler = reconcile.NewService(reconcile.Deps{
@@ -294,19 +287,19 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 // events.
 func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
-		DB: p.db, Clock: p.clock, Audit: d.audit, LockTenant: d.lockTenant, Plans: terms.NewAllowances(p.db, p.clock, d.entitlements), Log: p.log,
+		DB: p.db, Clock: p.clock, Audit: d.audit, LockTenant: d.lockTenant, Plans: newAllowances(p.db, p.clock, d.entitlements), Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db, clock.System()), Events: events, Observe: p.metrics.Usage,
-		DailyCap: int64(p.settings.RateLimits[limit.UsageWithoutPlan]), HadPlan: terms.HadPlanFunc(p.db),
-		Alerts: alerts.Alerts{
+		DailyCap: int64(p.settings.RateLimits[limit.UsageWithoutPlan]), HadPlan: hadPlan(p.db),
+		Alerts: quotaAlerts{
 			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, BillingPage: p.frontend.PageURL(frontend.Billing),
 		},
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Packs: d.packs, Meters: d.meters})
-	paying := terms.Payers{Subscriptions: d.subscriptions, Tenants: d.tenants, Catalog: d.catalog}
+	paying := payers{Subscriptions: d.subscriptions, Tenants: d.tenants, Catalog: d.catalog}
 	d.estimator = billing.NewEstimator(p.db, p.clock, paying, currency.Decimals(p.db))
 	d.reporter = billing.NewReporter(billing.ReporterDeps{
 		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.customers, Payers: paying,
-		Reports: errorreport.Reader{Client: p.provider},
+		Reports: inbox.UsageErrorReports{Client: p.provider},
 	})
 	d.history, d.sums = history.NewReader(p.db, p.clock), history.NewSums(p.db, p.clock)
 	d.retention = retention.New(retention.Deps{
@@ -333,8 +326,8 @@ func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) 
 	if reminders == nil {
 		reminders = invoice.DefaultReminders()
 	}
-	documents := document.New(out.documents)
-	d.payments = payments.NewBook(p.db, p.clock, wallet.Wallet{Client: p.provider, Dashboard: out.pspDashboard})
+	documents := invoices.NewDocuments(out.documents)
+	d.payments = payments.NewBook(p.db, p.clock, customers.Wallet{Client: p.provider, Dashboard: out.pspDashboard})
 	d.invoices = invoice.NewService(invoice.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions, Payments: d.payments,
 		Provider: p.provider, Letters: p.letters, Audit: d.audit, Events: events, Issuing: issuing, Log: p.log,
@@ -343,7 +336,7 @@ func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) 
 		Documents: documents, TimeZone: zone,
 	})
 	d.creditNotes = creditnote.NewService(creditnote.Deps{
-		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Tenants: d.tenants, Invoices: d.invoices, Notes: notes.Notes{Client: p.provider},
+		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Tenants: d.tenants, Invoices: d.invoices, Notes: invoices.CreditNotes{Client: p.provider},
 		Documents: documents, Audit: d.audit, Events: events, Returned: d.subscriptions.SeatsChanged, Log: p.log,
 	})
 	return nil

@@ -15,10 +15,8 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice/creditnote"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
-	"github.com/tenantry/tenantry/internal/prune"
-	notes "github.com/tenantry/tenantry/internal/psp/creditnote"
-	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -136,22 +134,22 @@ func (svc *service) registerPeriodic() {
 	}
 }
 
-// pruner returns the Pruner of the tables that grow with use. The settings define how long rows are
+// pruner returns the pruner of the tables that grow with use. The settings define how long rows are
 // kept.
-func (svc *service) pruner() *prune.Pruner {
+func (svc *service) pruner() *pruner {
 	keep := svc.settings.Retention.WithDefaults()
-	return prune.New(svc.clock, svc.log,
-		prune.Table{Name: "jobs", Keep: keep.DeadJobs, Delete: svc.jobs.DeleteOldDead},
-		prune.Table{Name: "psp_events", Keep: keep.Deliveries, Delete: svc.receiver.DeleteOld},
-		prune.Table{Name: "webhook_events", Keep: keep.Deliveries, Delete: svc.hooks.DeleteOld},
-		prune.Table{Name: "audit_logs", Keep: keep.Audit, Delete: svc.audit.DeleteOld},
-		prune.Table{Name: "impersonation_logs", Keep: keep.Audit, Delete: svc.impersonation.DeleteOldLogs},
-		prune.Table{Name: "idempotency_keys", Keep: idempotency.Lifetime, Delete: svc.idempotency.DeleteOld},
-		prune.Table{Name: "usage_reservations", Keep: reservationRetention, Delete: svc.usage.DeleteOldReservations},
-		prune.Table{Name: "request_logs", Keep: svc.settings.RequestLogDuration(), Delete: svc.requestLog.DeleteOld},
-		prune.Table{Name: "request_log_gaps", Keep: svc.settings.RequestLogDuration(), Delete: svc.requestLog.DeleteOldGaps},
-		prune.Table{Name: "invitations", Keep: keep.Audit, Delete: svc.team.DeleteOldInvitations},
-	)
+	return &pruner{clock: svc.clock, log: svc.log, tables: []expiringTable{
+		{Name: "jobs", Keep: keep.DeadJobs, Delete: svc.jobs.DeleteOldDead},
+		{Name: "psp_events", Keep: keep.Deliveries, Delete: svc.receiver.DeleteOld},
+		{Name: "webhook_events", Keep: keep.Deliveries, Delete: svc.hooks.DeleteOld},
+		{Name: "audit_logs", Keep: keep.Audit, Delete: svc.audit.DeleteOld},
+		{Name: "impersonation_logs", Keep: keep.Audit, Delete: svc.impersonation.DeleteOldLogs},
+		{Name: "idempotency_keys", Keep: idempotency.Lifetime, Delete: svc.idempotency.DeleteOld},
+		{Name: "usage_reservations", Keep: reservationRetention, Delete: svc.usage.DeleteOldReservations},
+		{Name: "request_logs", Keep: svc.settings.RequestLogDuration(), Delete: svc.requestLog.DeleteOld},
+		{Name: "request_log_gaps", Keep: svc.settings.RequestLogDuration(), Delete: svc.requestLog.DeleteOldGaps},
+		{Name: "invitations", Keep: keep.Audit, Delete: svc.team.DeleteOldInvitations},
+	}}
 }
 
 // registerNotifications registers the handlers of the payment provider's notifications. A kind that
@@ -170,14 +168,14 @@ func (svc *service) registerNotifications() {
 		{"customer.tax_id.updated", svc.customers.TaxIDEvent},
 		{"invoice.", svc.invoices.Event},
 		{"invoice.payment_failed", svc.invoices.FailureEvent},
-		{notes.EventNotes, svc.creditNotes.NoteEvent},
-		{notes.EventRefunds, svc.creditNotes.RefundEvent},
-		{notes.EventCharge, svc.creditNotes.ChargeEvent},
-		{notes.EventCharge, svc.purchases.RefundEvent},
+		{invoices.EventNotes, svc.creditNotes.NoteEvent},
+		{invoices.EventRefunds, svc.creditNotes.RefundEvent},
+		{invoices.EventCharge, svc.creditNotes.ChargeEvent},
+		{invoices.EventCharge, svc.purchases.RefundEvent},
 		{"price.updated", svc.priceLinks.PriceEvent},
 		{"price.deleted", svc.priceLinks.PriceEvent},
-		{errorreport.EventErrors, svc.reporter.ErrorReport},
-		{errorreport.EventNoMeter, svc.reporter.ErrorReport},
+		{inbox.EventErrors, svc.reporter.ErrorReport},
+		{inbox.EventNoMeter, svc.reporter.ErrorReport},
 		{"product.updated", svc.priceLinks.ProductEvent},
 	} {
 		svc.receiver.HandleKind(event.kind, event.handler)

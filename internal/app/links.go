@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
-	"github.com/tenantry/tenantry/internal/app/terms"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
@@ -122,7 +121,7 @@ func (l *links) Purge(ctx context.Context, tenantID uuid.UUID) error {
 
 // CurrentUsage implements entitlement.Consumption.
 func (l *links) CurrentUsage(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
-	return terms.Consumption{Usage: l.usage}.Current(ctx, tenantID)
+	return consumption{Usage: l.usage}.Current(ctx, tenantID)
 }
 
 // LinkedPrices implements pricelink.Meters.

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/tenantry/tenantry/internal/rest/framing"
 )
 
 // The limits of a connection, and how long requests can continue while the process stops. Jobs
@@ -46,7 +44,6 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 	p.svc.api.Mount("/readyz", http.HandlerFunc(p.health.serveReadiness))
 	var fresh unusedConns
 	server := &http.Server{
-		Handler: framing.Handler(p.svc.api, p.svc.api.WriteUnreadable), ConnContext: framing.Context, DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ConnState: fresh.track,
 		ErrorLog: slog.NewLogLogger(p.svc.log.Handler(), slog.LevelDebug),
@@ -59,7 +56,7 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 		group.Go(func() error { return f(background) })
 	}
 	group.Go(func() error {
-		if err := server.Serve(framing.Listener{Listener: p.listener}); !errors.Is(err, http.ErrServerClosed) {
+		if err := p.svc.api.Serve(server, p.listener); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
 		return nil

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tenantry/tenantry/internal/app/pspcheck"
 	"github.com/tenantry/tenantry/internal/psp/check"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -19,7 +18,7 @@ func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJS
 	if err != nil {
 		return err
 	}
-	return pspcheck.Write(out, found, asJSON)
+	return report(out, found, asJSON)
 }
 
 // checkProvider returns the findings for CheckProvider.
@@ -32,7 +31,7 @@ func checkProvider(ctx context.Context, s settings.Settings) ([]check.Finding, e
 	if s.PublicURL != nil {
 		url = strings.TrimSuffix(s.PublicURL.String(), "/") + webhookPath
 	}
-	return pspcheck.Run(ctx, s, types, url)
+	return providerFindings(ctx, s, types, url)
 }
 
 // webhookPath is the endpoint for the payment provider's notifications.

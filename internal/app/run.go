@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/mail"
-	"github.com/tenantry/tenantry/internal/psp/document"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -88,7 +88,7 @@ func externalServices(s settings.Settings, sender mail.Sender, key *secrets.Key)
 	out := environment{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins), secrets: key}
 	if s.StripeURL != nil {
 		out.pspBaseURL = s.StripeURL.String()
-		out.documents = document.Config{Hosts: []string{s.StripeURL.Host}, Reachable: loopback}
+		out.documents = invoices.DocumentConfig{Hosts: []string{s.StripeURL.Host}, Reachable: loopback}
 		out.pspDashboard = s.StripeURL.String() + "/sandbox/dashboard"
 	}
 	for _, secret := range s.StripeWebhookSecrets {

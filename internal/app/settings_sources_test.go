@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/settings/sources"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
@@ -20,7 +19,7 @@ func TestSettingsOfTheService(t *testing.T) {
 	flags := settings.ServeFlags{
 		BrandFlags: settings.BrandFlags{AppName: "Acme"}, StoreFlags: settings.StoreFlags{LogLevel: "debug", DatabaseURLFile: "/run/hunter2"},
 	}
-	read := sources.Read(flags, func(name string) string { return environ[name] })
+	read := flags.Sources(func(name string) string { return environ[name] })
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		request := s.NewRequest(http.MethodGet, "/api/v1/admin/settings", s.Admin(), nil)
 		request.Header.Set("Accept-Language", "it")

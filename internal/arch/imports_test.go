@@ -44,7 +44,7 @@ var domains = map[string][]string{
 // platform are the packages that domains build on. They import no domain. psp is one of them, with
 // its own types.
 var platform = []string{
-	"audit", "authz", "brand", "breaker", "clock", "console", "datadir", "dbfile", "elements", "fault", "frontend", "guides", "hook", "i18n", "idempotency", "jobs", "lastused", "limit", "logging", "mail", "metrics", "money", "packed", "page", "prune", "psp", "push", "querycache", "rest", "safehttp", "search", "secrets", "sqldb", "tracing", "vat",
+	"audit", "authz", "brand", "breaker", "clock", "console", "datadir", "dbfile", "fault", "frontend", "guides", "hook", "i18n", "idempotency", "jobs", "lastused", "limit", "logging", "mail", "metrics", "money", "page", "psp", "push", "querycache", "rest", "safehttp", "search", "secrets", "sqldb", "tracing", "vat",
 }
 
 // settings are the domains whose types the settings use. Only app and the commands import package

@@ -78,7 +78,7 @@ func upwardInterfaces(interfaces, types []declaration, imports map[string]map[st
 
 // declarations returns the interfaces and the types with methods of internal/, and the packages that
 // each package imports.
-func declarations(all []Source) (interfaces, types []declaration, imports map[string]map[string]bool) {
+func declarations(all []source) (interfaces, types []declaration, imports map[string]map[string]bool) {
 	methods, imports := map[[2]string]map[string]bool{}, map[string]map[string]bool{}
 	for _, s := range all {
 		if s.Test() || s.Generated() || !strings.HasPrefix(s.Path, "internal/") {

@@ -12,9 +12,9 @@ import (
 )
 
 // parsed parses the project once for all tests.
-var parsed = sync.OnceValues(func() ([]Source, error) { return Sources("../..") })
+var parsed = sync.OnceValues(func() ([]source, error) { return parseAll("../..") })
 
-func sources(t *testing.T) []Source {
+func sources(t *testing.T) []source {
 	t.Helper()
 	all, err := parsed()
 	if err != nil {

@@ -19,10 +19,10 @@ type views struct {
 // view is a struct and the file that declares it.
 type view struct {
 	*ast.StructType
-	source Source
+	source source
 }
 
-func newViews(all []Source) *views {
+func newViews(all []source) *views {
 	v := &views{structs: map[string]view{}, seen: map[string]bool{}}
 	for _, s := range all {
 		if s.Test() || s.Generated() {
@@ -95,7 +95,7 @@ func (v *views) check(name string) {
 
 // imported returns the folder of the package of this module that a file imports under a name, or
 // "".
-func imported(s Source, name string) string {
+func imported(s source, name string) string {
 	for _, spec := range s.File.Imports {
 		text, _ := strconv.Unquote(spec.Path.Value)
 		folder, ours := strings.CutPrefix(text, module)
@@ -121,13 +121,13 @@ func TestViewsHaveNoTypeOfTheProvider(t *testing.T) {
 
 func TestViewsOfTheProviderAreFound(t *testing.T) {
 	t.Parallel()
-	const imports = "package team\n\nimport \"github.com/tenantry/tenantry/internal/psp/items\"\nimport \"github.com/tenantry/tenantry/internal/psp\"\n\n"
+	const imports = "package team\n\nimport \"github.com/tenantry/tenantry/internal/psp/subscriptions\"\nimport \"github.com/tenantry/tenantry/internal/psp\"\n\n"
 	for name, c := range map[string]struct {
 		files map[string]string
 		found int
 	}{
 		"a field":              {map[string]string{"internal/team/http.go": imports + "type A struct {\n\tB *psp.C `json:\"b\"`\n}\n"}, 1},
-		"a list":               {map[string]string{"internal/team/part/views.go": imports + "type A struct {\n\tB []items.C `json:\"b\"`\n}\n"}, 1},
+		"a list":               {map[string]string{"internal/team/part/views.go": imports + "type A struct {\n\tB []subscriptions.C `json:\"b\"`\n}\n"}, 1},
 		"an embedded type":     {map[string]string{"internal/team/views.go": imports + "type A struct {\n\tpsp.C\n}\n"}, 1},
 		"of a field's type":    {map[string]string{"internal/team/http.go": "package team\n\ntype A struct {\n\tField B `json:\"b\"`\n}\n", "internal/team/b.go": imports + "type B struct {\n\tC psp.C `json:\"c\"`\n}\n"}, 1},
 		"a field without JSON": {map[string]string{"internal/team/http.go": imports + "type A struct {\n\tB *psp.C\n}\n"}, 0},
@@ -136,7 +136,7 @@ func TestViewsOfTheProviderAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all, err := Sources(project(t, c.files))
+			all, err := parseAll(project(t, c.files))
 			if err != nil {
 				t.Fatal(err)
 			}

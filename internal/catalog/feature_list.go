@@ -8,7 +8,7 @@ import (
 
 // FeatureList returns the filters and sort orders of the admin feature list
 // (rules: catalog#features). Codes are sorted bytewise.
-func FeatureList() page.Spec {
+func (*HTTP) FeatureList() page.Spec {
 	filters := commonFilters("f", "code")
 	filters["code"] = page.Filter{Kind: page.ExactMatch, Exprs: []string{"f.code"}}
 	return page.Spec{

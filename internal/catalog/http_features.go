@@ -11,7 +11,7 @@ import (
 
 // AdminFeatures handles GET /admin/features.
 func (h *HTTP) AdminFeatures(ctx context.Context, _ *noInput) (*rest.Body[page.Page[AdminFeature]], error) {
-	q, err := FeatureList().Parse(rest.RequestOf(ctx).Query())
+	q, err := h.FeatureList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // AdminPlans handles GET /admin/plans.
 func (h *HTTP) AdminPlans(ctx context.Context, _ *noInput) (*rest.Body[page.Page[AdminPlan]], error) {
-	q, err := PlanList().Parse(rest.RequestOf(ctx).Query())
+	q, err := h.PlanList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}

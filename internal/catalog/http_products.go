@@ -13,7 +13,7 @@ import (
 
 // AdminProducts handles GET /admin/products.
 func (h *HTTP) AdminProducts(ctx context.Context, _ *noInput) (*rest.Body[page.Page[AdminProduct]], error) {
-	q, err := ProductList().Parse(rest.RequestOf(ctx).Query())
+	q, err := h.ProductList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 // PlanList returns the filters, sort orders and includes of the admin plan list
 // (rules: catalog#plans). Plans always include their entitlements and features, so those includes
 // are accepted and have no effect.
-func PlanList() page.Spec {
+func (*HTTP) PlanList() page.Spec {
 	filters := commonFilters("p", "slug")
 	filters["product_id"] = page.Filter{Kind: page.UUID, Exprs: []string{"p.product_id"}}
 	filters["pricing_type"] = page.Filter{

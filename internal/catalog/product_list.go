@@ -17,7 +17,7 @@ type ProductEntry struct {
 
 // ProductList returns the filters, sort orders and includes of the admin product list
 // (rules: catalog#products).
-func ProductList() page.Spec {
+func (*HTTP) ProductList() page.Spec {
 	return page.Spec{
 		Filters:     commonFilters("p", "slug"),
 		Sorts:       map[string]string{"created_at": "p.created_at"},

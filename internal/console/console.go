@@ -1,6 +1,6 @@
 // Package console serves the web console: one page, whose script renders all other pages, and its
 // assets. The console is an ordinary client of the API. It logs in with a cookie, and the API
-// enforces all rules.
+// enforces all rules. The package also serves the web components for pages of other sites.
 package console
 
 import (
@@ -18,7 +18,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/frontend"
-	"github.com/tenantry/tenantry/internal/packed"
 )
 
 // Paths are the paths of the console's pages. A path with a trailing slash includes all paths below
@@ -212,7 +211,7 @@ func isCompressed(name string) bool {
 func (s *Console) file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 	kind, known := kinds[path.Ext(name)]
-	if !known || !packed.Has(s.config.Files, name) {
+	if !known || !hasFile(s.config.Files, name) {
 		http.NotFound(w, r)
 		return
 	}
@@ -222,5 +221,5 @@ func (s *Console) file(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", lifetime)
-	packed.Serve(w, r, s.config.Files, name, version)
+	servePacked(w, r, s.config.Files, name, version)
 }

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 
 	"modernc.org/sqlite"
-
-	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 )
 
 // pagesPerStep is the number of pages (4 MiB) copied between two checks of the context.
@@ -53,7 +51,7 @@ func copyFile(ctx context.Context, from, params, to string) (err error) {
 	if err := part.Close(); err != nil {
 		return err
 	}
-	if err := copyPages(ctx, stmtcache.DSN(from, params), part.Name()); err != nil {
+	if err := copyPages(ctx, DSN(from, params), part.Name()); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	if err := finishCopy(ctx, part.Name()); err != nil {
@@ -85,7 +83,7 @@ func copyPages(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	return conn.Raw(func(driver any) error {
-		b, err := driver.(backuper).NewBackup(stmtcache.DSN(to, ""))
+		b, err := driver.(backuper).NewBackup(DSN(to, ""))
 		if err != nil {
 			return err
 		}
@@ -100,7 +98,7 @@ func copyPages(ctx context.Context, from, to string) (err error) {
 
 // finishCopy converts a copy to a single file without a log, checks it, and syncs it to disk.
 func finishCopy(ctx context.Context, path string) (err error) {
-	db, err := sql.Open("sqlite", stmtcache.DSN(path, ""))
+	db, err := sql.Open("sqlite", DSN(path, ""))
 	if err != nil {
 		return err
 	}
@@ -142,7 +140,7 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 // openToRead opens a file without changing it. It creates no other files, unless there is a log to
 // read.
 func openToRead(path string) (*sql.DB, error) {
-	return sql.Open("sqlite", stmtcache.DSN(path, readOnly(path)))
+	return sql.Open("sqlite", DSN(path, readOnly(path)))
 }
 
 // readOnly returns the parameters to open a file that is not in use.

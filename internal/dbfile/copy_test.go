@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/dbfile"
-	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 )
 
 // A copy contains everything committed before it, including data only in the log, and is a single
@@ -22,7 +21,7 @@ func TestCopyLive(t *testing.T) {
 	folder := t.TempDir()
 	from := filepath.Join(folder, "live.db")
 	made(t, from, "ours", "WAL")
-	db, err := sql.Open("sqlite", stmtcache.DSN(from, "_txlock=immediate&_busy_timeout=10000"))
+	db, err := sql.Open("sqlite", dbfile.DSN(from, "_txlock=immediate&_busy_timeout=10000"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +64,7 @@ func TestCopyLive(t *testing.T) {
 		if err := dbfile.CopyLive(t.Context(), from, to); err != nil {
 			t.Fatal(err)
 		}
-		copied, err := sql.Open("sqlite", stmtcache.DSN(to, "mode=ro&immutable=1"))
+		copied, err := sql.Open("sqlite", dbfile.DSN(to, "mode=ro&immutable=1"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-// Package dbfile checks and copies SQLite files before they are opened.
+// Package dbfile checks and copies SQLite files before they are opened, and opens them.
 package dbfile
 
 import (

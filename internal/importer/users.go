@@ -152,10 +152,9 @@ func userOf(r row) (u importedUser, err error) {
 	default:
 		problems = append(problems, newProblem("verified", "must be true or false: %q", r.get("verified")))
 	}
-	if u.PasswordHash = r.optional("password_hash"); u.PasswordHash != nil {
-		if err := account.CheckHash(*u.PasswordHash); err != nil {
-			problems = append(problems, newProblem("password_hash", "%v", err)) // the message never contains the hash
-		}
+	u.PasswordHash = r.optional("password_hash")
+	if err := u.CheckPasswordHash(); err != nil {
+		problems = append(problems, newProblem("password_hash", "%v", err)) // the message never contains the hash
 	}
 	if secret := r.get("totp_secret"); secret != "" {
 		if u.totpSecret, err = factor.ParseSecret(secret); err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/wallet"
+	"github.com/tenantry/tenantry/internal/psp/customers"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/testkit"
@@ -75,7 +75,7 @@ func issuer(db *sqldb.DB) *invoice.Service {
 	return invoice.NewService(invoice.Deps{
 		DB: db, Clock: c, Jobs: jobs.New(jobs.Deps{DB: db, Clock: c, Lease: c}), Audit: trail, Log: slog.New(slog.DiscardHandler),
 		Tenants: tenant.NewService(tenant.Deps{DB: db, Clock: c}), Subscriptions: books{}, Provider: books{}, Letters: books{},
-		Payments: payments.NewBook(db, c, wallet.Wallet{}),
+		Payments: payments.NewBook(db, c, customers.Wallet{}),
 		Issuing:  &invoice.IssuingConfig{Numbers: invoice.DefaultNumbers, Render: func(invoice.Statement) ([]byte, string, error) { return []byte("%PDF"), "", nil }},
 	})
 }

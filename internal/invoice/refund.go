@@ -8,13 +8,13 @@ import (
 
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/creditnote"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 )
 
 // StoreRefunds stores the refunds of a provider's invoice and publishes invoice.refunded for new ones.
 // It calls then in the same transaction, under the tenant's lock. It ignores unknown invoices.
 func (s *Service) StoreRefunds(
-	ctx context.Context, pspID string, refunds []creditnote.Refund, then func(ctx context.Context, tenantID, id uuid.UUID) error,
+	ctx context.Context, pspID string, refunds []invoices.Refund, then func(ctx context.Context, tenantID, id uuid.UUID) error,
 ) error {
 	tenantID, id, err := s.Find(ctx, pspID)
 	if err != nil || id == uuid.Nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/wallet"
+	"github.com/tenantry/tenantry/internal/psp/customers"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
@@ -69,7 +69,7 @@ func TestDeepPages(t *testing.T) {
 		provider := &shelf{total: 251}
 		source := remoteSource{
 			store: store{db}, tenants: tenant.NewService(tenant.Deps{DB: db, Clock: clock.System()}), provider: provider, clock: clock.System(),
-			payments: payments.NewBook(db, clock.System(), wallet.Wallet{}),
+			payments: payments.NewBook(db, clock.System(), customers.Wallet{}),
 		}
 		for _, test := range []struct{ page, perPage, first, count int }{
 			{1, 25, 0, 25}, {5, 25, 100, 25}, {11, 25, 250, 1}, {12, 25, 0, 0}, {3, 100, 200, 51}, {126, 2, 250, 1},

@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/document"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -35,7 +35,7 @@ type Provider interface {
 
 // Documents downloads the provider's documents. *document.Client implements it.
 type Documents interface {
-	Fetch(ctx context.Context, link string) (document.Document, error)
+	Fetch(ctx context.Context, link string) (invoices.Document, error)
 }
 
 // Tenants is the part of the tenant domain that this package uses.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 )
 
 // fromProvider converts a provider invoice to an invoice of a tenant. locale is the language of the
@@ -26,7 +26,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 				State: orNil(in.Billed.Address.State), PostalCode: orNil(in.Billed.Address.PostalCode), Country: orNil(in.Billed.Address.Country),
 			},
 		},
-		PurchaseOrder: in.Metadata[contracts.MetaPurchaseOrder],
+		PurchaseOrder: in.Metadata[subscriptions.MetaPurchaseOrder],
 		CreatedAt:     in.CreatedAt, UpdatedAt: in.CreatedAt,
 	}
 	if in.FinalizedAt != nil {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/errorreport"
-	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 )
 
 // adapterLife calls the adapter in the order of a subscription's life. Later calls use the objects of
@@ -306,10 +306,10 @@ func (l *adapterLife) scheduleAndResume() {
 func (l *adapterLife) readItemsAndCredit() {
 	// The sandbox has no such event here, and the mock has no version 2 events. TestUsageErrors
 	// reads one.
-	if _, _, err := (errorreport.Reader{Client: l.Client}).UsageErrors(l.t.Context(), "evt_none"); l.remembers && !errors.Is(err, psp.ErrNotFound) {
+	if _, _, err := (inbox.UsageErrorReports{Client: l.Client}).UsageErrors(l.t.Context(), "evt_none"); l.remembers && !errors.Is(err, psp.ErrNotFound) {
 		l.t.Errorf("UsageErrors of no event: %v", err)
 	}
-	its := items.Items{Client: l.Client}
+	its := subscriptions.Items{Client: l.Client}
 	if _, err := its.ListPending(l.t.Context(), l.customer, l.sub.ID); err != nil {
 		l.t.Errorf("what waits: %v", err)
 	}

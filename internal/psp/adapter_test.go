@@ -13,8 +13,8 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 	sandbox "github.com/tenantry/tenantry/sandbox/stripe"
 )
 
@@ -63,7 +63,7 @@ func startSandbox(t *testing.T, key string) string { return startSandboxAt(t, ke
 
 func startSandboxAt(t *testing.T, key string, now clock.Clock) string {
 	t.Helper()
-	db, err := stmtcache.Open(stmtcache.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0"), nil)
+	db, err := dbfile.Open(dbfile.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

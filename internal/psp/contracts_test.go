@@ -5,14 +5,14 @@ import (
 	"errors"
 
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 )
 
 // contractsWork makes a subscription whose invoice is sent, marks the invoice as paid and charges it
 // later.
 func contractsWork(step func(string, func(ctx context.Context) error), is func(string, bool), p counterpart, price string) {
-	made := contracts.Contracts{Client: p.Client}
-	k := contracts.Params{IsSent: true, DaysUntilDue: 14, CheckoutParams: psp.CheckoutParams{
+	made := subscriptions.Contracts{Client: p.Client}
+	k := subscriptions.ContractParams{IsSent: true, DaysUntilDue: 14, CheckoutParams: psp.CheckoutParams{
 		Key: "contract", PriceID: price, Quantity: 1, Metadata: map[string]string{"checkout_id": "0198c6fa"},
 	}}
 	var sub psp.Subscription
@@ -50,11 +50,11 @@ func contractsWork(step func(string, func(ctx context.Context) error), is func(s
 	})
 	step("RefundInvoice", func(ctx context.Context) error { return p.RefundInvoice(ctx, sub.LatestInvoiceID, "refund contract") })
 	step("SetTerms", func(ctx context.Context) error {
-		if err := made.SetTerms(ctx, sub.ID, contracts.Terms{PurchaseOrder: "PO 1"}, "terms"); err != nil {
+		if err := made.SetTerms(ctx, sub.ID, subscriptions.Terms{PurchaseOrder: "PO 1"}, "terms"); err != nil {
 			return err
 		}
 		s, err := p.GetSubscription(ctx, sub.ID)
-		is("the terms are others", !s.IsSent && s.Metadata[contracts.MetaPurchaseOrder] == "PO 1")
+		is("the terms are others", !s.IsSent && s.Metadata[subscriptions.MetaPurchaseOrder] == "PO 1")
 		return err
 	})
 }

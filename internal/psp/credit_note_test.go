@@ -6,13 +6,13 @@ import (
 	"fmt"
 
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/creditnote"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 )
 
 // creditNotesWork makes every call about credit notes and refunds.
 func creditNotesWork(ctx context.Context, p counterpart, invoice string, is func(what string, ok bool)) error {
-	notes := creditnote.Notes{Client: p.Client}
-	params := creditnote.Params{ID: "note", InvoiceID: invoice, Currency: "EUR", Total: 200, Refund: 100, Outside: 100, Reason: "duplicate", Memo: "Twice"}
+	notes := invoices.CreditNotes{Client: p.Client}
+	params := invoices.CreditNoteParams{ID: "note", InvoiceID: invoice, Currency: "EUR", Total: 200, Refund: 100, Outside: 100, Reason: "duplicate", Memo: "Twice"}
 	made, err := notes.Create(ctx, params)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func creditNotesWork(ctx context.Context, p counterpart, invoice string, is func
 	if err != nil && p.remembers {
 		return err
 	}
-	is("the credit note is not found", found.ID == made.ID && found.RefundStatus == creditnote.RefundSucceeded)
+	is("the credit note is not found", found.ID == made.ID && found.RefundStatus == invoices.RefundSucceeded)
 	if _, err := notes.Find(ctx, invoice, "other"); !errors.Is(err, psp.ErrNotDone) {
 		return fmt.Errorf("a credit note that was not made: %w", err)
 	}

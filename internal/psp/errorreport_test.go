@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/psp/errorreport"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 )
 
 // reportJSON returns an error report like the one in the provider's documentation.
@@ -23,13 +23,13 @@ func reportJSON(eventType, related string) string {
 
 func TestUsageErrors(t *testing.T) {
 	t.Parallel()
-	want := []errorreport.UsageError{
+	want := []inbox.UsageError{
 		{Identifier: "id_1", Reason: "meter_event_customer_not_found: No such customer: 'cus_1'"},
 		{Identifier: "id_2", Reason: "archived_meter: The meter is archived"},
 	}
 	for eventType, related := range map[string]string{
-		errorreport.EventErrors:  `"related_object": {"id": "mtr_1", "type": "billing.meter", "url": "/v1/billing/meters/mtr_1"},`,
-		errorreport.EventNoMeter: "",
+		inbox.EventErrors:  `"related_object": {"id": "mtr_1", "type": "billing.meter", "url": "/v1/billing/meters/mtr_1"},`,
+		inbox.EventNoMeter: "",
 	} {
 		t.Run(eventType, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestUsageErrors(t *testing.T) {
 				}
 				reply(w, 200, reportJSON(eventType, related))
 			})
-			got, total, err := (errorreport.Reader{Client: provider.client(t)}).UsageErrors(t.Context(), "evt_test_1")
+			got, total, err := (inbox.UsageErrorReports{Client: provider.client(t)}).UsageErrors(t.Context(), "evt_test_1")
 			if diff := cmp.Diff(want, got); diff != "" || total != 3 || err != nil {
 				t.Errorf("%d in all, %v (-want +got)\n%s", total, err, diff)
 			}
@@ -48,7 +48,7 @@ func TestUsageErrors(t *testing.T) {
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		reply(w, 200, reportJSON("v1.billing.meter.something_else", ""))
 	})
-	if _, _, err := (errorreport.Reader{Client: provider.client(t)}).UsageErrors(t.Context(), "evt_test_1"); err == nil {
+	if _, _, err := (inbox.UsageErrorReports{Client: provider.client(t)}).UsageErrors(t.Context(), "evt_test_1"); err == nil {
 		t.Error("an event of another kind is accepted as a report")
 	}
 }

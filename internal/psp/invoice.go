@@ -363,16 +363,16 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 	return line
 }
 
-// Metadata of an item that replaces a proration whose invoice was voided: the replaced item and its
-// price.
+// Metadata of invoice items.
 const (
+	// MetaReplacedItem and MetaPrice are the replaced item and its price. They belong to an item that
+	// replaces a proration whose invoice was voided.
 	MetaReplacedItem = "stands_in_for"
 	MetaPrice        = "price"
+	// MetaUnpaid marks an item that charges a credit again because its time was never paid for. Its
+	// value is the subscription item of the credit.
+	MetaUnpaid = "unpaid_credit_of"
 )
-
-// MetaUnpaid marks an item that charges a credit again because its time was never paid for. Its
-// value is the subscription item of the credit.
-const MetaUnpaid = "unpaid_credit_of"
 
 // restoreFromMetadata restores the fields of a line that replaces another one, which the provider
 // does not store. The quantity is 0, so that no change mistakes the line for its own.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
@@ -125,7 +125,7 @@ func (p counterpart) addsSeats(ctx context.Context, t *testing.T, now *clock.Adj
 // forgotten the idempotency keys. A preview counts them once, with their original fields.
 func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.Subscription, billed psp.Invoice, now *clock.Adjustable) {
 	t.Helper()
-	its := items.Items{Client: p.Client}
+	its := subscriptions.Items{Client: p.Client}
 	all, err := its.ListOfInvoice(ctx, billed.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.S
 	if in, err := its.InvoiceOf(ctx, waiting[0].ID); in != "" || err != nil {
 		t.Errorf("pending item is on invoice %s: %v", in, err)
 	}
-	if sum := items.Sum(all); sum.Credit+sum.Charge != billed.Subtotal || sum.Credit >= 0 || sum.Currency != "eur" {
+	if sum := subscriptions.SumItems(all); sum.Credit+sum.Charge != billed.Subtotal || sum.Credit >= 0 || sum.Currency != "eur" {
 		t.Errorf("%+v of %d", sum, billed.Subtotal)
 	}
 	shown, err := p.PreviewChange(ctx, psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, PriceID: sub.PriceID, Quantity: sub.Quantity + 1, ProrationDate: now.Now()})

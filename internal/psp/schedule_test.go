@@ -6,16 +6,15 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
-	"github.com/tenantry/tenantry/internal/psp/schedule"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 )
 
 // scheduleWorks sets, replaces and releases the schedule of a subscription.
 func scheduleWorks(
 	step func(string, func(ctx context.Context) error), is func(string, bool), p counterpart, id, price string,
 ) {
-	schedules := schedule.Schedules{Client: p.Client}
-	next := schedule.NextPeriod{
+	schedules := subscriptions.Schedules{Client: p.Client}
+	next := subscriptions.NextPeriod{
 		PriceID: price, Quantity: 2, IntervalUnit: psp.IntervalMonth, IntervalCount: 3,
 		Metadata: map[string]string{"plan_id": "p"}, Notes: map[string]string{"seats": "2"},
 	}
@@ -37,7 +36,7 @@ func scheduleWorks(
 		stale := next
 		stale.StartsAt = next.StartsAt.Add(-time.Hour)
 		err := schedules.Set(ctx, id, stale, "stale")
-		is("a change was scheduled for another period", errors.Is(err, schedule.ErrPeriodEnded))
+		is("a change was scheduled for another period", errors.Is(err, subscriptions.ErrPeriodEnded))
 		return nil
 	})
 	if !p.remembers {
@@ -46,7 +45,7 @@ func scheduleWorks(
 	step("Set", func(ctx context.Context) error { return schedules.Set(ctx, id, next, "schedule") })
 	scheduled(1200, 2)
 	step("Set again at a custom price", func(ctx context.Context) error {
-		next.Quantity, next.Price = 3, &contracts.CustomPrice{ProductID: "prod_1", Amount: 700, Currency: "EUR", IntervalUnit: psp.IntervalMonth, IntervalCount: 3}
+		next.Quantity, next.Price = 3, &subscriptions.CustomPrice{ProductID: "prod_1", Amount: 700, Currency: "EUR", IntervalUnit: psp.IntervalMonth, IntervalCount: 3}
 		return schedules.Set(ctx, id, next, "schedule again")
 	})
 	scheduled(700, 3)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/errorreport"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
@@ -20,7 +20,7 @@ func TestThinEventsAreTaken(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		i := newInbox(t, db, nil)
 		handled := make(chan psp.Event, 4)
-		for _, kind := range []string{errorreport.EventErrors, errorreport.EventNoMeter, "invoice.paid"} {
+		for _, kind := range []string{inbox.EventErrors, inbox.EventNoMeter, "invoice.paid"} {
 			i.HandleKind(kind, func(_ context.Context, e psp.Event) error {
 				handled <- e
 				return nil
@@ -32,8 +32,8 @@ func TestThinEventsAreTaken(t *testing.T) {
 		thin := func(id, kind, about string) string {
 			return `{"id": "` + id + `", "object": "v2.core.event", "type": "` + kind + `", "livemode": false, "created": "2026-11-21T12:00:00Z"` + about + `}`
 		}
-		report := thin("evt_test_1", errorreport.EventErrors, `, "related_object": {"id": "mtr_1", "type": "billing.meter", "url": "/v1/billing/meters/mtr_1"}`)
-		none := thin("evt_test_2", errorreport.EventNoMeter, "")
+		report := thin("evt_test_1", inbox.EventErrors, `, "related_object": {"id": "mtr_1", "type": "billing.meter", "url": "/v1/billing/meters/mtr_1"}`)
+		none := thin("evt_test_2", inbox.EventNoMeter, "")
 		for _, tt := range []struct {
 			body, signature string
 			status          int
@@ -56,7 +56,7 @@ func TestThinEventsAreTaken(t *testing.T) {
 			e := <-handled
 			got[e.ID] = e.Type + " " + e.ObjectID
 		}
-		want := map[string]string{"evt_test_1": errorreport.EventErrors + " mtr_1", "evt_test_2": errorreport.EventNoMeter + " evt_test_2"}
+		want := map[string]string{"evt_test_1": inbox.EventErrors + " mtr_1", "evt_test_2": inbox.EventNoMeter + " evt_test_2"}
 		if diff := cmp.Diff(want, got); diff != "" || i.stored(t) != 2 {
 			t.Errorf("%d stored (-want +got)\n%s", i.stored(t), diff)
 		}

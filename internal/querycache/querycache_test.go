@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
@@ -153,7 +153,7 @@ func TestOtherProcesses(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
 	cache := newCache(&source{db: db})
-	other, err := stmtcache.Open("file:"+db.File()+"?_pragma=busy_timeout(5000)", nil)
+	other, err := dbfile.Open("file:"+db.File()+"?_pragma=busy_timeout(5000)", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestLockHeldByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
 	cache := newCache(&source{db: db})
-	other, err := stmtcache.Open("file:"+db.File()+"?_pragma=busy_timeout(5000)&_txlock=immediate", nil)
+	other, err := dbfile.Open("file:"+db.File()+"?_pragma=busy_timeout(5000)&_txlock=immediate", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,8 +149,8 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	_ = writeJSON(w, p.status, p.body) // strings and numbers can always be encoded
 }
 
-// WriteUnreadable responds with 400 to a request that was rejected before it reached the API.
-func (a *API) WriteUnreadable(w http.ResponseWriter, r *http.Request) {
+// writeUnreadable responds with 400 to a request that was rejected before it reached the API.
+func (a *API) writeUnreadable(w http.ResponseWriter, r *http.Request) {
 	a.begin(a.securityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.WriteError(w, r, errUnreadable)
 	}))).ServeHTTP(w, r)

@@ -8,15 +8,14 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/mail/letters"
-	"github.com/tenantry/tenantry/internal/settings/sources"
 )
 
 // The flags of the commands, for kong. All of them are strings that kong only stores. The parser
 // validates them, so that each wrong setting is reported in one line. If kong validated them, it
 // would print values that it cannot parse, even secrets. Secrets come from the environment or a
 // file, never from a flag. The URLs of the database and of Redis are exceptions, because they often
-// do not contain a password. The tag secret marks the flags of secrets, so that package sources
-// never returns their values.
+// do not contain a password. The tag secret marks the flags of secrets, so that Sources never returns
+// their values.
 
 // StoreFlags are the flags for the data and the log.
 type StoreFlags struct {
@@ -164,7 +163,7 @@ type CheckFlags struct {
 // getenv reads the environment. It is os.Getenv except in tests.
 func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
-	s := Settings{Sources: sources.Read(f, getenv)}
+	s := Settings{Sources: f.Sources(getenv)}
 	p.http(f.HTTPFlags, &s)
 	f.OptionalMails = cmp.Or(f.OptionalMails, strings.Join(letters.OptionalMails(), ","))
 	p.brand(f.BrandFlags, &s)
@@ -187,7 +186,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 // key of the sandbox.
 func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv, command: "serve"}
-	s := Settings{Sources: sources.Read(f, getenv)}
+	s := Settings{Sources: f.Sources(getenv)}
 	p.http(f.HTTPFlags, &s)
 	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)

@@ -13,12 +13,14 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
-// SandboxFile is the name of the sandbox's database in the data folder. A data folder that contains
-// it belongs to dev, whose accounts have well-known passwords.
-const SandboxFile = "sandbox.db"
-
-// DatabaseFile is the default name of the database in the data folder.
-const DatabaseFile = "tenantry.db"
+// The files of databases in the data folder.
+const (
+	// DatabaseFile is the default name of the database.
+	DatabaseFile = "tenantry.db"
+	// SandboxFile is the name of the sandbox's database. A data folder that contains it belongs to
+	// dev, whose accounts have well-known passwords.
+	SandboxFile = "sandbox.db"
+)
 
 // parser converts flags to settings and collects the errors.
 type parser struct {

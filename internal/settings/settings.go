@@ -19,7 +19,6 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/secrets"
-	"github.com/tenantry/tenantry/internal/settings/sources"
 )
 
 // Settings is the validated configuration of a process. The commands create it from their flags and
@@ -139,7 +138,7 @@ type Settings struct {
 	LogFormat LogFormat
 
 	// Sources are the settings of dev and serve with the origins of their values.
-	Sources []sources.Source
+	Sources []Source
 }
 
 // InvoiceMode is the source of invoices (rules: settings#invoices).

@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/dbfile"
-	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 )
 
 // sqliteParams are the settings of every SQLite connection. With _txlock=immediate a
@@ -70,11 +69,11 @@ func sqlitePath(rawURL string) (string, error) {
 const sqliteReads = sqliteParams + "&_query_only=1"
 
 func sqliteDSN(path, params string) string {
-	return stmtcache.DSN(path, params)
+	return dbfile.DSN(path, params)
 }
 
 func sqlitePool(path, params string, size int, connected func(driver.Conn) error) (*sql.DB, error) {
-	pool, err := stmtcache.Open(sqliteDSN(path, params), connected)
+	pool, err := dbfile.Open(sqliteDSN(path, params), connected)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -264,7 +264,7 @@ func (s *Service) makeChange(ctx context.Context, op operation) error {
 	change := op.change()
 	metadata := map[string]string{metaPlan: op.PlanID.String()}
 	if !op.isSeatsOnly() {
-		metadata[contracts.MetaCustomPrice] = ""
+		metadata[subscriptions.MetaCustomPrice] = ""
 	}
 	_, err := s.deps.Provider.ChangeSubscription(ctx, change, metadata, op.key())
 	// Pending updates do not take discounts

@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -147,20 +147,20 @@ func (s *Service) settleContract(ctx context.Context, c checkout, remote psp.Sub
 // addTerms adds the terms of a contract that the provider does not know to its metadata.
 func addTerms(metadata map[string]string, p contractRequest) {
 	if p.Terms.PurchaseOrder != "" {
-		metadata[contracts.MetaPurchaseOrder] = p.Terms.PurchaseOrder
+		metadata[subscriptions.MetaPurchaseOrder] = p.Terms.PurchaseOrder
 	}
 	if p.CustomPrice != nil {
-		metadata[contracts.MetaCustomPrice] = isCustom
+		metadata[subscriptions.MetaCustomPrice] = isCustom
 	}
 }
 
-// isCustom is the value of contracts.MetaCustomPrice.
+// isCustom is the value of subscriptions.MetaCustomPrice.
 const isCustom = "true"
 
 // contractParams returns the parameters of a contract, except the key and the metadata. It creates
 // the customer, the product and the price at the provider if they are missing.
-func (s *Service) contractParams(ctx context.Context, bought purchase, p contractRequest) (contracts.Params, error) {
-	k := contracts.Params{IsSent: p.Terms.IsSent(), DaysUntilDue: p.Terms.DaysUntilDue, CheckoutParams: psp.CheckoutParams{
+func (s *Service) contractParams(ctx context.Context, bought purchase, p contractRequest) (subscriptions.ContractParams, error) {
+	k := subscriptions.ContractParams{IsSent: p.Terms.IsSent(), DaysUntilDue: p.Terms.DaysUntilDue, CheckoutParams: psp.CheckoutParams{
 		Quantity: bought.quantity, TrialDays: p.TrialDays, InvoicesMonthly: bought.plan.Interval.LongerThanMonth(),
 		TrialWithoutCard: p.TrialDays > 0 && !p.Terms.IsSent(),
 	}}
@@ -195,9 +195,9 @@ func (s *Service) contractParams(ctx context.Context, bought purchase, p contrac
 }
 
 // customPrice returns the price of a selection as a price of one subscription.
-func (s *Service) customPrice(ctx context.Context, of selection) (*contracts.CustomPrice, error) {
+func (s *Service) customPrice(ctx context.Context, of selection) (*subscriptions.CustomPrice, error) {
 	product, err := s.deps.Prices.EnsureProduct(ctx, of.plan)
-	return &contracts.CustomPrice{
+	return &subscriptions.CustomPrice{
 		ProductID: product, Amount: of.price.PriceCents, Currency: of.price.Currency,
 		IntervalUnit: of.plan.Interval.Unit, IntervalCount: int64(of.plan.Interval.Count),
 	}, err

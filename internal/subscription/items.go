@@ -8,7 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 )
 
 // The invoice of a pending change includes the items that were pending for the next invoice, such
@@ -75,8 +75,8 @@ func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Pendin
 	if err != nil {
 		return psp.PendingAmounts{}, err
 	}
-	there = slices.DeleteFunc(there, func(i items.Item) bool { return !slices.Contains(stored, i.ID) })
-	sum := items.Sum(there)
+	there = slices.DeleteFunc(there, func(i subscriptions.Item) bool { return !slices.Contains(stored, i.ID) })
+	sum := subscriptions.SumItems(there)
 	switch {
 	case open:
 		return sum, nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -148,7 +148,7 @@ func (s *Service) hasCustomPrice(ctx context.Context, remote psp.Subscription, k
 	if known.ID != uuid.Nil && known.PSPPriceID == remote.PriceID {
 		return known.CustomPrice, nil
 	}
-	if remote.Metadata[contracts.MetaCustomPrice] == "" {
+	if remote.Metadata[subscriptions.MetaCustomPrice] == "" {
 		return false, nil
 	}
 	plans, err := s.store.listPlansOfPrice(ctx, remote.PriceID)

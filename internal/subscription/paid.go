@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
 
@@ -267,7 +267,7 @@ func (s *Service) checkRecharge(ctx context.Context, sub Subscription) (instruct
 		return instruction{}, nothingToDo, notFoundAs(ErrNotFound, err)
 	}
 	pending, err := s.deps.Items.ListPending(ctx, remote.CustomerID, remote.ID)
-	if err != nil || !slices.ContainsFunc(pending, func(i items.Item) bool { return i.Amount < 0 }) {
+	if err != nil || !slices.ContainsFunc(pending, func(i subscriptions.Item) bool { return i.Amount < 0 }) {
 		return instruction{}, nothingToDo, err
 	}
 	amount, since, err := s.pendingUnpaid(ctx, sub, remote, false)

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/money"
-	"github.com/tenantry/tenantry/internal/psp/wallet"
+	"github.com/tenantry/tenantry/internal/psp/customers"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -120,7 +120,7 @@ func latestCardNotice(now time.Time) time.Time {
 
 // dueCardNotice returns the time at which the latest reminder of a card was due. It returns false if
 // none is due, or if the card has expired.
-func dueCardNotice(m wallet.Method, now time.Time) (time.Time, bool) {
+func dueCardNotice(m customers.PaymentMethod, now time.Time) (time.Time, bool) {
 	if m.ExpYear == 0 {
 		return time.Time{}, false
 	}
@@ -139,7 +139,7 @@ func (s *Service) checkCard(ctx context.Context, tenantID uuid.UUID, customerID 
 	if err != nil {
 		return err
 	}
-	var m wallet.Method
+	var m customers.PaymentMethod
 	if sub != nil {
 		if m, _, err = s.deps.Wallet.Default(ctx, customerID, sub.PSPSubscriptionID); err != nil {
 			return err

@@ -12,8 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
-	"github.com/tenantry/tenantry/internal/psp/schedule"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 )
 
 // A change at the end of the period is a schedule of the provider (rules:
@@ -266,21 +265,21 @@ func (s *Service) setSchedule(ctx context.Context, op operation, key string) err
 }
 
 // next returns the scheduled change of the operation for the provider.
-func (op operation) next() schedule.NextPeriod {
+func (op operation) next() subscriptions.NextPeriod {
 	c := op.Scheduled
-	next := schedule.NextPeriod{
+	next := subscriptions.NextPeriod{
 		StartsAt: c.EffectiveAt, PriceID: c.PSPPriceID, Quantity: c.Quantity, IntervalUnit: op.Interval.Unit, IntervalCount: int64(op.Interval.Count),
-		Metadata: map[string]string{metaPlan: c.PlanID.String(), contracts.MetaCustomPrice: ""}, Notes: map[string]string{metaSeats: ""},
+		Metadata: map[string]string{metaPlan: c.PlanID.String(), subscriptions.MetaCustomPrice: ""}, Notes: map[string]string{metaSeats: ""},
 		DropsDiscount: op.DropsDiscount, TrialEnd: op.TrialEnd,
 	}
 	if c.CustomPrice {
-		next.Metadata[contracts.MetaCustomPrice] = isCustom
+		next.Metadata[subscriptions.MetaCustomPrice] = isCustom
 	}
 	if c.Seats > 0 {
 		next.Notes[metaSeats] = strconv.FormatInt(c.Seats, 10)
 	}
 	if c.PSPPriceID == "" {
-		next.Price = &contracts.CustomPrice{
+		next.Price = &subscriptions.CustomPrice{
 			ProductID: op.ProductID, Amount: c.PriceCents, Currency: op.before.Currency,
 			IntervalUnit: op.Interval.Unit, IntervalCount: int64(op.Interval.Count),
 		}
@@ -328,7 +327,7 @@ func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, k
 	var err error
 	c := &scheduledChange{
 		PSPPriceID: r.PriceID, PriceCents: r.UnitAmount, Quantity: r.Quantity, EffectiveAt: r.EffectiveAt,
-		CustomPrice: r.Metadata[contracts.MetaCustomPrice] != "",
+		CustomPrice: r.Metadata[subscriptions.MetaCustomPrice] != "",
 	}
 	c.Seats, _ = strconv.ParseInt(r.Notes[metaSeats], 10, 64) // 0 without a valid number
 	if was := known.Scheduled; was != nil && was.PSPPriceID == c.PSPPriceID {

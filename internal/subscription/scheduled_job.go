@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/schedule"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 )
 
 // The kinds of jobs that restore the provider's state of a subscription.
@@ -116,7 +116,7 @@ func (s *Service) HandleSchedule(ctx context.Context, job jobs.Job) error {
 	if err == nil {
 		_, err = s.schedule(ctx, o)
 	}
-	if errors.Is(err, ErrNotFound) || errors.Is(err, schedule.ErrPeriodEnded) { // the new period is read back
+	if errors.Is(err, ErrNotFound) || errors.Is(err, subscriptions.ErrPeriodEnded) { // the new period is read back
 		return nil
 	}
 	return psp.MarkPermanent(err)

@@ -17,11 +17,9 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
-	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/customers"
 	"github.com/tenantry/tenantry/internal/psp/promo"
-	"github.com/tenantry/tenantry/internal/psp/schedule"
-	"github.com/tenantry/tenantry/internal/psp/wallet"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -64,13 +62,13 @@ type Deps struct {
 	Customers    *customer.Service
 	Entitlements *entitlement.Service
 	Provider     *psp.Client
-	Wallet       wallet.Wallet
-	Items        items.Items
+	Wallet       customers.Wallet
+	Items        subscriptions.Items
 	Prices       *pricelink.Service
 	Discounts    *discount.Service
 	Codes        promo.Codes
-	Contracts    contracts.Contracts
-	Schedules    schedule.Schedules
+	Contracts    subscriptions.Contracts
+	Schedules    subscriptions.Schedules
 	Metering     metering
 	Usage        usageReporter
 	Audit        *audit.Log

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/contracts"
+	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -43,7 +43,7 @@ func (t Terms) days() *int64 {
 
 // newTerms returns the terms of the provider's subscription.
 func newTerms(remote psp.Subscription) Terms {
-	t := Terms{Collection: collectCard, PurchaseOrder: remote.Metadata[contracts.MetaPurchaseOrder]}
+	t := Terms{Collection: collectCard, PurchaseOrder: remote.Metadata[subscriptions.MetaPurchaseOrder]}
 	if remote.IsSent {
 		t.Collection, t.DaysUntilDue = collectInvoice, remote.DaysUntilDue
 	}
@@ -125,7 +125,7 @@ func (s *Service) checkTerms(ctx context.Context, sub Subscription, c termsChang
 }
 
 func (s *Service) sendTerms(ctx context.Context, op operation) error {
-	err := s.deps.Contracts.SetTerms(ctx, op.before.PSPSubscriptionID, contracts.Terms{
+	err := s.deps.Contracts.SetTerms(ctx, op.before.PSPSubscriptionID, subscriptions.Terms{
 		IsSent: op.Terms.IsSent(), DaysUntilDue: op.Terms.DaysUntilDue, PurchaseOrder: op.Terms.PurchaseOrder, PaymentMethodID: op.PaymentMethodID,
 	}, op.key())
 	return err

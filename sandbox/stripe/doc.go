@@ -18,7 +18,6 @@
 // catalog        products and prices
 // invoices       lifecycle of invoices
 // subscriptions  recurring purchases and their invoices
-// clocks         test clocks
 // hosted         invoice page
 // checkout       sessions of the hosted checkout, with their page
 // portal         sessions of the billing portal, with their page
@@ -41,6 +40,6 @@
 // # Adding an object
 //
 // Declare its type with a kernel.Header and its Kind, write its endpoints as functions, and add a
-// row for each endpoint to the table in routes.go. If it changes later without a request, set a timer
+// row for each endpoint to a table of routes. If it changes later without a request, set a timer
 // and add the timer's action to timers.
 package stripe

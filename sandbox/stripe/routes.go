@@ -9,7 +9,6 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/sandbox/stripe/checkout"
-	"github.com/tenantry/tenantry/sandbox/stripe/clocks"
 	"github.com/tenantry/tenantry/sandbox/stripe/creditnotes"
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/sandbox/stripe/dashboard"
@@ -23,144 +22,95 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// route is an API endpoint.
-type route struct {
-	method, pattern string
-	run             kernel.Endpoint
-}
-
 // routes returns all API endpoints.
-func routes() []route {
-	return slices.Concat(customerRoutes(), billingRoutes(), paymentRoutes(), eventRoutes())
+func routes() []kernel.Route {
+	return slices.Concat(kernel.Routes(), customers.Routes(subscriptions.EndAll, checkout.CloseAll), subscriptions.Routes(),
+		catalogRoutes(), billingRoutes(), paymentRoutes(), meterRoutes())
 }
 
-// customerRoutes returns the endpoints for the account, customers, products and prices.
-func customerRoutes() []route {
-	return []route{
-		{"GET", "/v1/account", kernel.GetAccount},
-		{"GET", "/v1/balance", payments.GetBalance},
-		{"POST", "/v1/customers", customers.Create},
-		{"GET", "/v1/customers", customers.List},
-		{"GET", "/v1/customers/{id}", customers.Get},
-		{"POST", "/v1/customers/{id}", customers.Update},
-		{"DELETE", "/v1/customers/{id}", customers.Delete(subscriptions.EndAll, checkout.CloseAll)},
-		{"POST", "/v1/customers/{id}/balance_transactions", customers.Adjust},
-		{"GET", "/v1/customers/{id}/balance_transactions", customers.ListAdjustments},
-		{"POST", "/v1/customers/{id}/tax_ids", customers.CreateTaxID},
-		{"GET", "/v1/customers/{id}/tax_ids", customers.ListTaxIDs},
-		{"GET", "/v1/customers/{id}/tax_ids/{child}", customers.GetTaxID},
-		{"DELETE", "/v1/customers/{id}/tax_ids/{child}", customers.DeleteTaxID},
-		{"POST", "/v1/products", catalog.CreateProduct},
-		{"GET", "/v1/products", catalog.ListProducts},
-		{"GET", "/v1/products/{id}", catalog.GetProduct},
-		{"POST", "/v1/products/{id}", catalog.UpdateProduct},
-		{"POST", "/v1/prices", catalog.CreatePrice},
-		{"GET", "/v1/prices", catalog.ListPrices},
-		{"GET", "/v1/prices/{id}", catalog.GetPrice},
-		{"POST", "/v1/prices/{id}", catalog.UpdatePrice},
-		{"POST", "/v1/coupons", discounts.CreateCoupon},
-		{"GET", "/v1/coupons", discounts.ListCoupons},
-		{"GET", "/v1/coupons/{id}", discounts.GetCoupon},
-		{"POST", "/v1/coupons/{id}", discounts.UpdateCoupon},
-		{"DELETE", "/v1/coupons/{id}", discounts.DeleteCoupon},
-		{"POST", "/v1/promotion_codes", discounts.CreateCode},
-		{"GET", "/v1/promotion_codes", discounts.ListCodes},
-		{"GET", "/v1/promotion_codes/{id}", discounts.GetCode},
-		{"POST", "/v1/promotion_codes/{id}", discounts.UpdateCode},
-		{"POST", "/v1/checkout/sessions", checkout.Create},
-		{"GET", "/v1/checkout/sessions", checkout.List},
-		{"GET", "/v1/checkout/sessions/{id}", checkout.Get},
-		{"POST", "/v1/checkout/sessions/{id}/expire", checkout.Expire},
-		{"GET", "/v1/checkout/sessions/{id}/line_items", checkout.ListItems},
+// catalogRoutes returns the endpoints for products, prices, discounts and checkout sessions.
+func catalogRoutes() []kernel.Route {
+	return []kernel.Route{
+		{Method: "POST", Pattern: "/v1/products", Run: catalog.CreateProduct},
+		{Method: "GET", Pattern: "/v1/products", Run: catalog.ListProducts},
+		{Method: "GET", Pattern: "/v1/products/{id}", Run: catalog.GetProduct},
+		{Method: "POST", Pattern: "/v1/products/{id}", Run: catalog.UpdateProduct},
+		{Method: "POST", Pattern: "/v1/prices", Run: catalog.CreatePrice},
+		{Method: "GET", Pattern: "/v1/prices", Run: catalog.ListPrices},
+		{Method: "GET", Pattern: "/v1/prices/{id}", Run: catalog.GetPrice},
+		{Method: "POST", Pattern: "/v1/prices/{id}", Run: catalog.UpdatePrice},
+		{Method: "POST", Pattern: "/v1/coupons", Run: discounts.CreateCoupon},
+		{Method: "GET", Pattern: "/v1/coupons", Run: discounts.ListCoupons},
+		{Method: "GET", Pattern: "/v1/coupons/{id}", Run: discounts.GetCoupon},
+		{Method: "POST", Pattern: "/v1/coupons/{id}", Run: discounts.UpdateCoupon},
+		{Method: "DELETE", Pattern: "/v1/coupons/{id}", Run: discounts.DeleteCoupon},
+		{Method: "POST", Pattern: "/v1/promotion_codes", Run: discounts.CreateCode},
+		{Method: "GET", Pattern: "/v1/promotion_codes", Run: discounts.ListCodes},
+		{Method: "GET", Pattern: "/v1/promotion_codes/{id}", Run: discounts.GetCode},
+		{Method: "POST", Pattern: "/v1/promotion_codes/{id}", Run: discounts.UpdateCode},
+		{Method: "POST", Pattern: "/v1/checkout/sessions", Run: checkout.Create},
+		{Method: "GET", Pattern: "/v1/checkout/sessions", Run: checkout.List},
+		{Method: "GET", Pattern: "/v1/checkout/sessions/{id}", Run: checkout.Get},
+		{Method: "POST", Pattern: "/v1/checkout/sessions/{id}/expire", Run: checkout.Expire},
+		{Method: "GET", Pattern: "/v1/checkout/sessions/{id}/line_items", Run: checkout.ListItems},
 	}
 }
 
-// billingRoutes returns the endpoints for subscriptions and invoices.
-func billingRoutes() []route {
-	return []route{
-		{"POST", "/v1/subscriptions", subscriptions.Create},
-		{"GET", "/v1/subscriptions", subscriptions.List},
-		{"GET", "/v1/subscriptions/{id}", subscriptions.Get},
-		{"POST", "/v1/subscriptions/{id}", subscriptions.Update},
-		{"DELETE", "/v1/subscriptions/{id}", subscriptions.Cancel},
-		{"POST", "/v1/subscriptions/{id}/resume", subscriptions.Resume},
-		{"DELETE", "/v1/subscriptions/{id}/discount", subscriptions.DeleteDiscount},
-		{"POST", "/v1/subscription_schedules", subscriptions.Schedules.Create},
-		{"GET", "/v1/subscription_schedules", subscriptions.Schedules.List},
-		{"GET", "/v1/subscription_schedules/{id}", subscriptions.Schedules.Get},
-		{"POST", "/v1/subscription_schedules/{id}", subscriptions.Schedules.Update},
-		{"POST", "/v1/subscription_schedules/{id}/release", subscriptions.Schedules.Release},
-		{"POST", "/v1/subscription_schedules/{id}/cancel", subscriptions.Schedules.Cancel},
-		{"GET", "/v1/subscription_items", subscriptions.ListItems},
-		{"GET", "/v1/subscription_items/{id}", subscriptions.GetItem},
-		{"GET", "/v1/invoices", invoices.List},
-		{"POST", "/v1/invoices/create_preview", subscriptions.PreviewInvoice},
-		{"GET", "/v1/invoices/{id}", invoices.Get},
-		{"DELETE", "/v1/invoices/{id}", subscriptions.DeleteInvoice},
-		{"GET", "/v1/invoices/{id}/lines", invoices.ListLines},
-		{"POST", "/v1/invoices/{id}/finalize", subscriptions.FinalizeInvoice},
-		{"POST", "/v1/invoices/{id}/pay", subscriptions.PayInvoice},
-		{"POST", "/v1/invoices/{id}/void", subscriptions.VoidInvoice},
-		{"POST", "/v1/invoices/{id}/mark_uncollectible", subscriptions.MarkUncollectible},
-		{"POST", "/v1/credit_notes", creditnotes.Create},
-		{"GET", "/v1/credit_notes", creditnotes.List},
-		{"GET", "/v1/credit_notes/preview", creditnotes.Preview},
-		{"GET", "/v1/credit_notes/{id}", creditnotes.Get},
-		{"POST", "/v1/credit_notes/{id}", creditnotes.Update},
-		{"GET", "/v1/credit_notes/{id}/lines", creditnotes.ListLines},
-		{"POST", "/v1/credit_notes/{id}/void", creditnotes.Void},
-		{"POST", "/v1/invoiceitems", invoices.CreateItem(subscriptions.FindPayer)},
-		{"GET", "/v1/invoiceitems", invoices.ListItems},
-		{"GET", "/v1/invoiceitems/{id}", invoices.GetItem},
+// billingRoutes returns the endpoints for invoices and credit notes. Package subscriptions has the
+// endpoints that pay or end an invoice.
+func billingRoutes() []kernel.Route {
+	return []kernel.Route{
+		{Method: "GET", Pattern: "/v1/invoices", Run: invoices.List},
+		{Method: "GET", Pattern: "/v1/invoices/{id}", Run: invoices.Get},
+		{Method: "GET", Pattern: "/v1/invoices/{id}/lines", Run: invoices.ListLines},
+		{Method: "POST", Pattern: "/v1/credit_notes", Run: creditnotes.Create},
+		{Method: "GET", Pattern: "/v1/credit_notes", Run: creditnotes.List},
+		{Method: "GET", Pattern: "/v1/credit_notes/preview", Run: creditnotes.Preview},
+		{Method: "GET", Pattern: "/v1/credit_notes/{id}", Run: creditnotes.Get},
+		{Method: "POST", Pattern: "/v1/credit_notes/{id}", Run: creditnotes.Update},
+		{Method: "GET", Pattern: "/v1/credit_notes/{id}/lines", Run: creditnotes.ListLines},
+		{Method: "POST", Pattern: "/v1/credit_notes/{id}/void", Run: creditnotes.Void},
+		{Method: "POST", Pattern: "/v1/invoiceitems", Run: invoices.CreateItem(subscriptions.FindPayer)},
+		{Method: "GET", Pattern: "/v1/invoiceitems", Run: invoices.ListItems},
+		{Method: "GET", Pattern: "/v1/invoiceitems/{id}", Run: invoices.GetItem},
 	}
 }
 
-// paymentRoutes returns the endpoints for payments, payment methods, refunds and the portal.
-func paymentRoutes() []route {
-	return []route{
-		{"GET", "/v1/invoice_payments", invoices.ListPayments},
-		{"GET", "/v1/invoice_payments/{id}", invoices.GetPayment},
-		{"GET", "/v1/payment_intents/{id}", payments.GetIntent},
-		{"GET", "/v1/charges", payments.ListCharges},
-		{"GET", "/v1/charges/{id}", payments.GetCharge},
-		{"GET", "/v1/payment_methods", customers.ListPaymentMethods},
-		{"GET", "/v1/payment_methods/{id}", customers.GetPaymentMethod},
-		{"POST", "/v1/payment_methods/{id}", customers.UpdatePaymentMethod},
-		{"POST", "/v1/payment_methods/{id}/attach", customers.AttachPaymentMethod},
-		{"POST", "/v1/billing_portal/sessions", portal.Create},
-		{"GET", "/v1/billing_portal/configurations", portal.ListConfigurations},
-		{"GET", "/v1/billing_portal/configurations/{id}", portal.GetConfiguration},
-		{"POST", "/v1/billing_portal/configurations/{id}", portal.UpdateConfiguration},
-		{"POST", "/v1/refunds", payments.CreateRefund},
-		{"GET", "/v1/refunds", payments.ListRefunds},
-		{"GET", "/v1/refunds/{id}", payments.GetRefund},
+// paymentRoutes returns the endpoints for the balance, payments, refunds and the portal.
+func paymentRoutes() []kernel.Route {
+	return []kernel.Route{
+		{Method: "GET", Pattern: "/v1/balance", Run: payments.GetBalance},
+		{Method: "GET", Pattern: "/v1/invoice_payments", Run: invoices.ListPayments},
+		{Method: "GET", Pattern: "/v1/invoice_payments/{id}", Run: invoices.GetPayment},
+		{Method: "GET", Pattern: "/v1/payment_intents/{id}", Run: payments.GetIntent},
+		{Method: "GET", Pattern: "/v1/charges", Run: payments.ListCharges},
+		{Method: "GET", Pattern: "/v1/charges/{id}", Run: payments.GetCharge},
+		{Method: "POST", Pattern: "/v1/billing_portal/sessions", Run: portal.Create},
+		{Method: "GET", Pattern: "/v1/billing_portal/configurations", Run: portal.ListConfigurations},
+		{Method: "GET", Pattern: "/v1/billing_portal/configurations/{id}", Run: portal.GetConfiguration},
+		{Method: "POST", Pattern: "/v1/billing_portal/configurations/{id}", Run: portal.UpdateConfiguration},
+		{Method: "POST", Pattern: "/v1/refunds", Run: payments.CreateRefund},
+		{Method: "GET", Pattern: "/v1/refunds", Run: payments.ListRefunds},
+		{Method: "GET", Pattern: "/v1/refunds/{id}", Run: payments.GetRefund},
 	}
 }
 
-// eventRoutes returns the endpoints for meters, their events and the API's own events.
-func eventRoutes() []route {
-	return []route{
-		{"POST", "/v1/billing/meters", meters.Create},
-		{"GET", "/v1/billing/meters", meters.List},
-		{"GET", "/v1/billing/meters/{id}", meters.Get},
-		{"POST", "/v1/billing/meters/{id}", meters.Update},
-		{"POST", "/v1/billing/meters/{id}/deactivate", meters.Deactivate},
-		{"POST", "/v1/billing/meters/{id}/reactivate", meters.Reactivate},
-		{"GET", "/v1/billing/meters/{id}/event_summaries", meters.ListSummaries},
-		{"POST", "/v1/billing/meter_events", meters.CreateEvent},
-		{"GET", "/v1/events", kernel.ListEvents},
-		{"GET", "/v1/events/{id}", kernel.GetEvent},
-		{"GET", "/v2/core/events/{id}", kernel.GetThinEvent},
-		{"POST", "/v1/test_helpers/test_clocks", clocks.Create},
-		{"GET", "/v1/test_helpers/test_clocks", clocks.List},
-		{"GET", "/v1/test_helpers/test_clocks/{id}", clocks.Get},
-		{"DELETE", "/v1/test_helpers/test_clocks/{id}", clocks.Delete(subscriptions.EndAll, checkout.CloseAll)},
-		{"POST", "/v1/test_helpers/test_clocks/{id}/advance", clocks.Advance},
-		{"POST", "/v1/webhook_endpoints", kernel.CreateEndpoint},
-		{"GET", "/v1/webhook_endpoints", kernel.ListEndpoints},
-		{"GET", "/v1/webhook_endpoints/{id}", kernel.GetEndpoint},
-		{"POST", "/v1/webhook_endpoints/{id}", kernel.UpdateEndpoint},
-		{"DELETE", "/v1/webhook_endpoints/{id}", kernel.DeleteEndpoint},
+// meterRoutes returns the endpoints for meters, their events and test clocks.
+func meterRoutes() []kernel.Route {
+	return []kernel.Route{
+		{Method: "POST", Pattern: "/v1/billing/meters", Run: meters.Create},
+		{Method: "GET", Pattern: "/v1/billing/meters", Run: meters.List},
+		{Method: "GET", Pattern: "/v1/billing/meters/{id}", Run: meters.Get},
+		{Method: "POST", Pattern: "/v1/billing/meters/{id}", Run: meters.Update},
+		{Method: "POST", Pattern: "/v1/billing/meters/{id}/deactivate", Run: meters.Deactivate},
+		{Method: "POST", Pattern: "/v1/billing/meters/{id}/reactivate", Run: meters.Reactivate},
+		{Method: "GET", Pattern: "/v1/billing/meters/{id}/event_summaries", Run: meters.ListSummaries},
+		{Method: "POST", Pattern: "/v1/billing/meter_events", Run: meters.CreateEvent},
+		{Method: "POST", Pattern: "/v1/test_helpers/test_clocks", Run: createClock},
+		{Method: "GET", Pattern: "/v1/test_helpers/test_clocks", Run: listClocks},
+		{Method: "GET", Pattern: "/v1/test_helpers/test_clocks/{id}", Run: getClock},
+		{Method: "DELETE", Pattern: "/v1/test_helpers/test_clocks/{id}", Run: deleteClock(subscriptions.EndAll, checkout.CloseAll)},
+		{Method: "POST", Pattern: "/v1/test_helpers/test_clocks/{id}/advance", Run: advanceClock},
 	}
 }
 
@@ -170,7 +120,7 @@ func (s *Server) newHandler(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	dashboard.New(s.engine, s.dashboardConfig(cfg)).Register(mux)
 	for _, rt := range routes() {
-		mux.HandleFunc(rt.method+" "+s.root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
+		mux.HandleFunc(rt.Method+" "+s.root+rt.Pattern, s.chaos.Wrap(s.engine.Serve(rt.Method, rt.Run)))
 	}
 	mux.HandleFunc(s.root+"/", s.engine.Serve("", nil)) // all unknown paths
 	mux.HandleFunc("GET "+invoices.PDFPath("{id}"), invoices.ServePDF(s.engine))
@@ -205,12 +155,13 @@ func (s *Server) dashboardConfig(cfg Config) dashboard.Config {
 	return d
 }
 
-// Endpoints returns the API endpoints.
+// Endpoints returns the API endpoints, sorted by path.
 func Endpoints() []dashboard.Route {
 	var all []dashboard.Route
 	for _, rt := range routes() {
-		all = append(all, dashboard.Route{Method: rt.method, Path: rt.pattern})
+		all = append(all, dashboard.Route{Method: rt.Method, Path: rt.Pattern})
 	}
+	slices.SortStableFunc(all, func(a, b dashboard.Route) int { return strings.Compare(a.Path, b.Path) })
 	return all
 }
 

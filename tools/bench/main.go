@@ -17,8 +17,6 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-
-	"github.com/tenantry/tenantry/tools/bench/report"
 )
 
 // options are the flags of a run.
@@ -125,7 +123,7 @@ func runIn(ctx context.Context, dir string, o options, out io.Writer) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, bare.stop()) }()
-	r := report.New(out)
+	r := newReporter(out)
 	for _, database := range o.databases {
 		s := &session{options: o, bare: bare, report: r, dir: filepath.Join(dir, database), database: database}
 		if err := s.run(ctx); err != nil {

@@ -16,8 +16,6 @@ import (
 	"strconv"
 
 	"github.com/google/uuid"
-
-	"github.com/tenantry/tenantry/tools/bench/report"
 )
 
 // The peer benchmark compares the service with an implementation that a team could write in a day:
@@ -46,7 +44,7 @@ func runPeers(ctx context.Context, args []string, out io.Writer) error {
 		return errors.New("install the peer first: npm ci --prefix " + peerFolder)
 	}
 	return withTempDir(func(dir string) (err error) {
-		s := &session{options: o, report: report.New(out), dir: dir, database: "express"}
+		s := &session{options: o, report: newReporter(out), dir: dir, database: "express"}
 		if s.bare, err = startBare(ctx); err != nil {
 			return err
 		}

@@ -18,7 +18,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/tools/bench/load"
-	"github.com/tenantry/tenantry/tools/bench/report"
 )
 
 // starts is the number of measurements of each kind of start.
@@ -28,7 +27,7 @@ const starts = 5
 type session struct {
 	options
 	bare     *child
-	report   *report.Report
+	report   *reporter
 	dir      string
 	database string
 
@@ -206,7 +205,7 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 			limits, limitCPUs, ratios = append(limits, limit*each), append(limitCPUs, limitCPU/each), append(ratios, r.Rate()/limit)
 		}
 	}
-	row := report.Row{
+	row := reportRow{
 		Database: s.database, Work: sc.name, Connections: n, Rate: median(rates), P50: median(p50s), P99: median(p99s), CPU: median(cpus), DatabaseCPU: median(databaseCPUs),
 		Others: others, Limit: sc.bare, LimitRate: median(limits), LimitCPU: median(limitCPUs), Ratio: median(ratios),
 		WantRate: sc.rates[n], WantP99: sc.p99s[n],

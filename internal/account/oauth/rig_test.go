@@ -24,11 +24,11 @@ import (
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 	"github.com/tenantry/tenantry/sandbox/idp"
@@ -148,7 +148,7 @@ func onSandbox(t *testing.T, f func(t *testing.T, r *rig, now *clock.Fixed)) {
 // sandboxProvider starts the sandbox's provider for a service.
 func sandboxProvider(t *testing.T, c clock.Clock, service string) oauth.Provider {
 	t.Helper()
-	db, err := stmtcache.Open(stmtcache.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)"), nil)
+	db, err := dbfile.Open(dbfile.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

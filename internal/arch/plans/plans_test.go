@@ -46,8 +46,8 @@ func queries(t *testing.T) []query {
 	return all
 }
 
-// slices matches the placeholder of a list in generated code.
-var slices = regexp.MustCompile(`/\*SLICE:\w+\*/\?`)
+// placeholder matches the placeholder of a list in generated code.
+var placeholder = regexp.MustCompile(`/\*SLICE:\w+\*/\?`)
 
 // whole are the queries that can scan a whole table, each with the reason.
 var whole = map[string]string{
@@ -97,7 +97,7 @@ func TestQueriesFindTheirRows(t *testing.T) {
 	var texts []string
 	names := map[string]string{}
 	for _, q := range queries(t) {
-		text := slices.ReplaceAllString(q.text, "$$1")
+		text := placeholder.ReplaceAllString(q.text, "$$1")
 		texts = append(texts, text)
 		names[text] = q.name
 	}

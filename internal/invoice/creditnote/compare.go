@@ -12,7 +12,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/compare"
-	provider "github.com/tenantry/tenantry/internal/psp/creditnote"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 )
 
 const (
@@ -80,7 +80,7 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 		if err != nil && !errors.Is(err, psp.ErrNotFound) {
 			failures = append(failures, fmt.Errorf("credit notes of %s: %w", customer, err))
 		}
-		ofInvoice := map[string][]provider.Note{}
+		ofInvoice := map[string][]invoices.CreditNote{}
 		for _, made := range remote {
 			ofInvoice[made.InvoiceID] = append(ofInvoice[made.InvoiceID], made)
 		}
@@ -101,7 +101,7 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 // ones, and repairs them if repair is set. Either side can be stale, so a difference counts only if
 // it remains after both sides are read again.
 func (s *Service) compareInvoice(
-	ctx context.Context, tenantID, id uuid.UUID, listed []provider.Note, repair bool,
+	ctx context.Context, tenantID, id uuid.UUID, listed []invoices.CreditNote, repair bool,
 ) ([]compare.Difference, error) {
 	before, err := s.findDifferences(ctx, tenantID, id, listed)
 	if err != nil || len(before) == 0 {
@@ -131,7 +131,7 @@ func (s *Service) compareInvoice(
 }
 
 // findDifferences compares credit notes of the provider with the stored ones of their invoice.
-func (s *Service) findDifferences(ctx context.Context, tenantID, id uuid.UUID, remote []provider.Note) ([]compare.Difference, error) {
+func (s *Service) findDifferences(ctx context.Context, tenantID, id uuid.UUID, remote []invoices.CreditNote) ([]compare.Difference, error) {
 	known, err := s.store.ofInvoice(ctx, tenantID, id)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (s *Service) findDifferences(ctx context.Context, tenantID, id uuid.UUID, r
 		switch {
 		case i >= 0:
 			found = append(found, known[i].differences(made)...)
-		case made.Status != provider.StatusVoid || !s.deps.Invoices.IsIssuing(): // see adoptOne
+		case made.Status != invoices.StatusVoid || !s.deps.Invoices.IsIssuing(): // see adoptOne
 			found = append(found, compare.Difference{Of: compare.CreditNoteDifference, Kind: compare.KindMissingHere, TenantID: tenantID, PSPID: made.ID})
 		}
 	}
@@ -153,7 +153,7 @@ func (s *Service) findDifferences(ctx context.Context, tenantID, id uuid.UUID, r
 
 // differences lists the differences to the provider's credit note. It returns nil for a pending
 // request, whose outcome JobSettle looks up.
-func (n Note) differences(made provider.Note) (found []compare.Difference) {
+func (n Note) differences(made invoices.CreditNote) (found []compare.Difference) {
 	if n.Status == statusPending {
 		return nil
 	}

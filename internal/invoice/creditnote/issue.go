@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/invoice"
-	provider "github.com/tenantry/tenantry/internal/psp/creditnote"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -19,7 +19,7 @@ const Numbers invoice.NumberFormat = "CN-{year}-{number:6}"
 // adopt records the provider's credit notes of an invoice that are unknown here, whose outcome was
 // unknown, or that were voided. It then adds the recorded credit notes to the state. The caller
 // must hold the tenant's lock in a transaction.
-func (s *Service) adopt(ctx context.Context, st *state, remote []provider.Note) error {
+func (s *Service) adopt(ctx context.Context, st *state, remote []invoices.CreditNote) error {
 	known, err := s.store.ofInvoice(ctx, st.Invoice.TenantID, st.Invoice.ID)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func onlyIssued(notes []Note) (issued []Note) {
 }
 
 // adoptOne records a credit note of the provider. It reports whether anything changed.
-func (s *Service) adoptOne(ctx context.Context, st *state, known []Note, made provider.Note) (bool, error) {
+func (s *Service) adoptOne(ctx context.Context, st *state, known []Note, made invoices.CreditNote) (bool, error) {
 	for _, n := range known {
 		switch {
 		case n.pspID == made.ID:
@@ -62,7 +62,7 @@ func (s *Service) adoptOne(ctx context.Context, st *state, known []Note, made pr
 					return false, err
 				}
 			}
-			if made.Status != provider.StatusVoid || n.Status != statusIssued {
+			if made.Status != invoices.StatusVoid || n.Status != statusIssued {
 				return false, nil
 			}
 			return true, s.store.void(ctx, n)
@@ -70,14 +70,14 @@ func (s *Service) adoptOne(ctx context.Context, st *state, known []Note, made pr
 			return true, s.issue(ctx, n, st.Creditable, made)
 		}
 	}
-	if made.Status == provider.StatusVoid && s.deps.Invoices.IsIssuing() {
+	if made.Status == invoices.StatusVoid && s.deps.Invoices.IsIssuing() {
 		return false, nil // it takes no number
 	}
 	return true, s.insertMade(ctx, st, made)
 }
 
 // insertMade records a credit note that was made at the provider.
-func (s *Service) insertMade(ctx context.Context, st *state, made provider.Note) error {
+func (s *Service) insertMade(ctx context.Context, st *state, made invoices.CreditNote) error {
 	n := Note{
 		ID: sqldb.NewID(), TenantID: st.Invoice.TenantID, InvoiceID: st.Invoice.ID, Status: statusIssued, Settlement: SettleNone, Reason: Reason(made.Reason),
 		Memo: made.Memo, pspInvoiceID: st.Remote.ID, leasedUntil: s.deps.Lease.Now(), createdAt: s.deps.Clock.Now(),
@@ -109,7 +109,7 @@ func (s *Service) insertMade(ctx context.Context, st *state, made provider.Note)
 	if err := s.complete(ctx, &n, st.Creditable, made); err != nil {
 		return err
 	}
-	if made.Status == provider.StatusVoid {
+	if made.Status == invoices.StatusVoid {
 		n.Status = statusVoid
 	}
 	if err := s.store.insert(ctx, n); err != nil {
@@ -126,7 +126,7 @@ func (s *Service) insertMade(ctx context.Context, st *state, made provider.Note)
 //
 // Invariant: a number is taken in the transaction that issues its credit note, so a refusal takes no
 // number and the series is gapless.
-func (s *Service) issue(ctx context.Context, n Note, c invoice.Creditable, made provider.Note) error {
+func (s *Service) issue(ctx context.Context, n Note, c invoice.Creditable, made invoices.CreditNote) error {
 	current, err := s.store.get(ctx, n.TenantID, n.ID)
 	if errors.Is(err, errNotFound) || err == nil && current.Status != statusPending {
 		return nil // another transaction has recorded it
@@ -142,7 +142,7 @@ func (s *Service) issue(ctx context.Context, n Note, c invoice.Creditable, made 
 		return err
 	}
 	n.Status = statusIssued
-	if made.Status == provider.StatusVoid {
+	if made.Status == invoices.StatusVoid {
 		if err := s.store.void(ctx, n); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (s *Service) issue(ctx context.Context, n Note, c invoice.Creditable, made 
 }
 
 // complete sets the fields that a credit note has once the provider has made it.
-func (s *Service) complete(ctx context.Context, n *Note, c invoice.Creditable, made provider.Note) error {
+func (s *Service) complete(ctx context.Context, n *Note, c invoice.Creditable, made invoices.CreditNote) error {
 	n.pspID, n.pspRefundID, n.RefundStatus = made.ID, made.RefundID, made.RefundStatus
 	n.setCurrency(c.Invoice.Total.Currency)
 	if !s.deps.Invoices.IsIssuing() {

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/money"
-	provider "github.com/tenantry/tenantry/internal/psp/creditnote"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/vat"
 )
 
@@ -21,7 +21,7 @@ type state struct {
 
 	notes    []Note              // that are not void
 	lines    map[uuid.UUID]int64 // the credited amounts of lines
-	payments []provider.Payment
+	payments []invoices.Payment
 }
 
 // plan has the amounts of a credit note.
@@ -184,8 +184,8 @@ func (s *Service) checkUnits(ctx context.Context, amount money.Money) error {
 
 // params returns the credit note for the provider. Lines are sent as one amount if the provider
 // cannot refund their amounts, or would add its own tax to them.
-func (s *Service) params(ctx context.Context, n Note, st state) (provider.Params, error) {
-	p := provider.Params{
+func (s *Service) params(ctx context.Context, n Note, st state) (invoices.CreditNoteParams, error) {
+	p := invoices.CreditNoteParams{
 		ID: n.ID.String(), InvoiceID: n.pspInvoiceID, Currency: n.Total.Currency, Total: n.Total.AmountCents, Memo: n.Memo, Silent: s.deps.Invoices.IsIssuing(),
 	}
 	if n.Reason != ReasonOther {
@@ -211,7 +211,7 @@ func (s *Service) params(ctx context.Context, n Note, st state) (provider.Params
 			p.Lines = nil
 			break
 		}
-		p.Lines = append(p.Lines, provider.Line{InvoiceLineID: line.pspLineID, Description: line.Description, Amount: line.Amount.AmountCents})
+		p.Lines = append(p.Lines, invoices.CreditNoteLine{InvoiceLineID: line.pspLineID, Description: line.Description, Amount: line.Amount.AmountCents})
 	}
 	return p, nil
 }

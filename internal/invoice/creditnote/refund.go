@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
-	provider "github.com/tenantry/tenantry/internal/psp/creditnote"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 )
 
 // NoteEvent handles the provider's credit note events.
@@ -71,7 +71,7 @@ func (s *Service) followRefunds(ctx context.Context, pspID string) error {
 	if err != nil {
 		return err
 	}
-	var refunds []provider.Refund
+	var refunds []invoices.Refund
 	for _, p := range payments {
 		refunds = append(refunds, p.Refunds...)
 	}
@@ -89,7 +89,7 @@ func (s *Service) followRefunds(ctx context.Context, pspID string) error {
 }
 
 // applyRefund updates the credit note of a refund.
-func (s *Service) applyRefund(ctx context.Context, tenantID uuid.UUID, r provider.Refund) error {
+func (s *Service) applyRefund(ctx context.Context, tenantID uuid.UUID, r invoices.Refund) error {
 	noteID, _, isRetry := strings.Cut(r.Key, "/")
 	if id, err := uuid.Parse(noteID); isRetry && err == nil {
 		n, err := s.store.get(ctx, tenantID, id)
@@ -104,7 +104,7 @@ func (s *Service) applyRefund(ctx context.Context, tenantID uuid.UUID, r provide
 }
 
 // completeRetry records the refund that replaces the failed one.
-func (s *Service) completeRetry(ctx context.Context, n Note, r provider.Refund) error {
+func (s *Service) completeRetry(ctx context.Context, n Note, r invoices.Refund) error {
 	if err := s.store.completeRetry(ctx, n, r); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *Service) claimRetry(ctx context.Context, tenantID, id uuid.UUID) (n Not
 		if isBusy = n.retry != nil && n.leasedUntil.After(now); isBusy {
 			return nil
 		}
-		if n.RefundStatus != provider.RefundFailed {
+		if n.RefundStatus != invoices.RefundFailed {
 			return errNotFailed
 		}
 		if n.retry == nil {
@@ -196,7 +196,7 @@ func (s *Service) endRetry(ctx context.Context, n Note, left *retry) error {
 	})
 }
 
-func (s *Service) refundOnce(ctx context.Context, n Note, payments []provider.Payment) error {
+func (s *Service) refundOnce(ctx context.Context, n Note, payments []invoices.Payment) error {
 	amount := n.Total.AmountCents
 	for _, p := range payments {
 		for _, r := range p.Refunds {

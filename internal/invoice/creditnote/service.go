@@ -16,8 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
-	provider "github.com/tenantry/tenantry/internal/psp/creditnote"
-	"github.com/tenantry/tenantry/internal/psp/document"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -37,7 +36,7 @@ const (
 
 // Documents downloads the provider's documents. *document.Client implements it.
 type Documents interface {
-	Fetch(ctx context.Context, link string) (document.Document, error)
+	Fetch(ctx context.Context, link string) (invoices.Document, error)
 }
 
 // Deps are the dependencies of a Service.
@@ -48,7 +47,7 @@ type Deps struct {
 	Jobs      *jobs.Queue
 	Tenants   *tenant.Service
 	Invoices  *invoice.Service
-	Notes     provider.Notes
+	Notes     invoices.CreditNotes
 	Documents Documents
 	Audit     *audit.Log
 	Events    hook.Outbox // nil publishes no events
@@ -251,7 +250,7 @@ func (s *Service) settle(ctx context.Context, n Note) error {
 
 // record stores a credit note that the provider has made for a request, once, and reads its effects
 // back.
-func (s *Service) record(ctx context.Context, n Note, st state, made provider.Note, isAnswered bool) error {
+func (s *Service) record(ctx context.Context, n Note, st state, made invoices.CreditNote, isAnswered bool) error {
 	ctx = context.WithoutCancel(ctx) // the provider has the credit note
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, n.TenantID); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice/creditnote/creditnotesql"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
-	provider "github.com/tenantry/tenantry/internal/psp/creditnote"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -292,7 +292,7 @@ func (s store) setRetry(ctx context.Context, n Note, r *retry, until time.Time) 
 	return sqldb.Wrap(s.q(ctx).SetRetry(ctx, p), "store retry of refund")
 }
 
-func (s store) completeRetry(ctx context.Context, n Note, r provider.Refund) error {
+func (s store) completeRetry(ctx context.Context, n Note, r invoices.Refund) error {
 	err := s.q(ctx).CompleteRetry(ctx, creditnotesql.CompleteRetryParams{TenantID: n.TenantID, ID: n.ID, PSPRefundID: &r.ID, RefundStatus: &r.Status})
 	return sqldb.Wrap(err, "store retried refund")
 }

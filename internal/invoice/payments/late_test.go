@@ -9,18 +9,18 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/wallet"
+	"github.com/tenantry/tenantry/internal/psp/customers"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // late stores a state of a paid invoice that was read before its payment and has a failure.
 func late(t *testing.T, s *apptest.Server, o apptest.Owner, pspID string) {
 	t.Helper()
-	book := payments.NewBook(s.DB(), clock.NewFixed(s.Now()), wallet.Wallet{})
+	book := payments.NewBook(s.DB(), clock.NewFixed(s.Now()), customers.Wallet{})
 	err := s.DB().Tx(t.Context(), func(ctx context.Context) error {
 		_, err := book.StoreState(ctx, uuid.MustParse(o.Tenant), uuid.New(), s.Now(), payments.State{
 			Invoice: psp.Invoice{ID: pspID, Status: "open", Currency: "EUR", Total: 2000, AmountDue: 2000, Open: 2000, Attempts: 1},
-			Failure: wallet.Failure{Key: "failed-ch_late", Code: "card_declined"},
+			Failure: customers.Failure{Key: "failed-ch_late", Code: "card_declined"},
 		})
 		return err
 	})

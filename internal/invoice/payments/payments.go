@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/creditnote"
-	"github.com/tenantry/tenantry/internal/psp/wallet"
+	"github.com/tenantry/tenantry/internal/psp/customers"
+	"github.com/tenantry/tenantry/internal/psp/invoices"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -46,11 +46,11 @@ var (
 type Book struct {
 	store  store
 	clock  clock.Clock
-	wallet wallet.Wallet
+	wallet customers.Wallet
 }
 
 // NewBook returns a Book. It uses w to read data that is not stored locally.
-func NewBook(db *sqldb.DB, c clock.Clock, w wallet.Wallet) *Book {
+func NewBook(db *sqldb.DB, c clock.Clock, w customers.Wallet) *Book {
 	return &Book{store: store{db}, clock: c, wallet: w}
 }
 
@@ -58,7 +58,7 @@ func NewBook(db *sqldb.DB, c clock.Clock, w wallet.Wallet) *Book {
 type State struct {
 	Invoice psp.Invoice
 	// Failure is the failure of the last payment, if it failed.
-	Failure wallet.Failure
+	Failure customers.Failure
 }
 
 // LoadState returns the state of an invoice that was just read from the provider. If a payment
@@ -174,10 +174,10 @@ func timeOr(at *time.Time, otherwise time.Time) time.Time {
 //
 // Invariant: a refund counts once. After it has failed, it never counts again, regardless of the
 // number and order of its states.
-func (b *Book) StoreRefunds(ctx context.Context, tenantID, id uuid.UUID, refunds []creditnote.Refund) (isNew bool, _ error) {
+func (b *Book) StoreRefunds(ctx context.Context, tenantID, id uuid.UUID, refunds []invoices.Refund) (isNew bool, _ error) {
 	for _, r := range refunds {
 		e := entry{key: r.ID, kind: EventRefunded, currency: r.Currency, amount: r.Amount, at: r.At}
-		if r.Status == creditnote.RefundFailed {
+		if r.Status == invoices.RefundFailed {
 			e.kind = EventRefundFailed
 			if err := b.store.failRefund(ctx, tenantID, id, r.ID); err != nil {
 				return false, err

@@ -17,7 +17,6 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -120,7 +119,7 @@ func (r *Receiver) Types() []string {
 			types = append(types, reg.kind)
 		}
 	}
-	types = slices.DeleteFunc(types, func(t string) bool { return t == errorreport.EventErrors || t == errorreport.EventNoMeter })
+	types = slices.DeleteFunc(types, func(t string) bool { return t == EventErrors || t == EventNoMeter })
 	slices.Sort(types)
 	return slices.Compact(types)
 }

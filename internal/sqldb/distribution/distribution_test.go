@@ -13,16 +13,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
-	"github.com/tenantry/tenantry/internal/testkit/spreadtest"
 )
 
 const scriptFile = "../../../deploy/citus/distribute.sql"
 
 // schema reads the schema of a database. With TENANTRY_TEST_SPREAD set, the test databases are
 // distributed.
-func schema(t *testing.T, db *sqldb.DB) spreadtest.Schema {
+func schema(t *testing.T, db *sqldb.DB) dbtest.Schema {
 	t.Helper()
-	s, err := spreadtest.Read(t.Context(), db)
+	s, err := dbtest.ReadSchema(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +103,7 @@ func TestScriptProducesValidSchema(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)
 	before := schema(t, db)
-	told, err := spreadtest.Spread(t.Context(), db)
+	told, err := dbtest.Spread(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

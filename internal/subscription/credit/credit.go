@@ -21,7 +21,7 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/balance"
+	"github.com/tenantry/tenantry/internal/psp/customers"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -54,7 +54,7 @@ type Deps struct {
 	Tenants    *tenant.Service
 	Customers  *customer.Service
 	Currencies Currencies
-	Balances   balance.Balances
+	Balances   customers.Balances
 	Audit      *audit.Log
 }
 
@@ -83,8 +83,8 @@ type Entry struct {
 }
 
 // adjustment returns the entry as the provider gets it.
-func (e Entry) adjustment() balance.Adjustment {
-	return balance.Adjustment{Key: e.ID.String(), CustomerID: e.customerID, Amount: e.Amount.AmountCents, Currency: e.Amount.Currency}
+func (e Entry) adjustment() customers.Adjustment {
+	return customers.Adjustment{Key: e.ID.String(), CustomerID: e.customerID, Amount: e.Amount.AmountCents, Currency: e.Amount.Currency}
 }
 
 // isRetryOf reports whether a request is a retry of the request that made the earlier entry.

@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/taxid"
+	"github.com/tenantry/tenantry/internal/psp/customers"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/vat"
@@ -54,7 +54,7 @@ type Deps struct {
 	Jobs     *jobs.Queue
 	Tenants  Tenants
 	Provider Provider
-	Registry taxid.Registry
+	Registry customers.TaxIDs
 	Audit    Audit
 	// TaxedFrom is the seller's country if the provider issues the invoices. It is empty if the
 	// service issues them.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/taxid"
+	"github.com/tenantry/tenantry/internal/psp/customers"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/vat"
 )
@@ -61,7 +61,7 @@ func (s *Service) registerVAT(ctx context.Context, t tenant.Tenant) error {
 // createTaxID registers a tax ID and stores its ID. The notification about the registry's answer
 // can arrive before the ID is stored, so createTaxID reads the answer back afterwards.
 func (s *Service) createTaxID(ctx context.Context, tenantID uuid.UUID, r registration) error {
-	created, err := s.deps.Registry.CreateTaxID(ctx, taxid.Params{
+	created, err := s.deps.Registry.CreateTaxID(ctx, customers.TaxIDParams{
 		Key: fmt.Sprintf("tax-id-%s-%d", r.customerID, r.version), CustomerID: r.customerID, Type: r.id.kind, Value: r.id.value,
 	})
 	if err != nil {
@@ -117,9 +117,9 @@ func (s *Service) readTaxID(ctx context.Context, tenantID uuid.UUID, customerID,
 // Invariant: an answer is stored, under the tenant's lock, only if it is for the tenant's current
 // registration, and this registration has the tenant's current number. While a number is being
 // registered again, the last answer remains. A repeated answer changes nothing.
-func (s *Service) storeAnswer(ctx context.Context, tenantID uuid.UUID, id taxid.TaxID) error {
+func (s *Service) storeAnswer(ctx context.Context, tenantID uuid.UUID, id customers.TaxID) error {
 	status, ok := map[string]string{
-		taxid.StatusVerified: vat.StatusValid, taxid.StatusUnverified: vat.StatusInvalid, taxid.StatusUnavailable: vat.StatusUnknown,
+		customers.StatusVerified: vat.StatusValid, customers.StatusUnverified: vat.StatusInvalid, customers.StatusUnavailable: vat.StatusUnknown,
 	}[id.Status]
 	if !ok { // pending
 		return nil
@@ -179,15 +179,15 @@ func (s *Service) taxIDOf(t tenant.Tenant) taxID {
 	scheme, number := s.deps.Tenants.CheckableVAT(t)
 	switch scheme {
 	case vat.Union:
-		return taxID{taxid.Union, number}
+		return taxID{customers.Union, number}
 	case vat.UnitedKingdom:
-		return taxID{taxid.UnitedKingdom, number}
+		return taxID{customers.UnitedKingdom, number}
 	case vat.Switzerland: // formatted as CHE-123.456.789 MWST
 		suffix := number[12:]
 		if suffix == "" {
 			suffix = "MWST"
 		}
-		return taxID{taxid.Switzerland, fmt.Sprintf("CHE-%s.%s.%s %s", number[3:6], number[6:9], number[9:12], suffix)}
+		return taxID{customers.Switzerland, fmt.Sprintf("CHE-%s.%s.%s %s", number[3:6], number[6:9], number[9:12], suffix)}
 	}
 	return taxID{}
 }

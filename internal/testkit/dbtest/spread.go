@@ -10,7 +10,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
-	"github.com/tenantry/tenantry/internal/testkit/spreadtest"
 )
 
 // spreadVariable distributes PostgreSQL databases: "1" with the keys that Citus requires on a single
@@ -125,7 +124,7 @@ func (c *cluster) distribute(name string) error {
 	if isCitus() {
 		err = distribution.Apply(ctx, db, testShards)
 	} else {
-		_, err = spreadtest.Spread(ctx, db)
+		_, err = Spread(ctx, db)
 	}
 	return errors.Join(err, db.Close())
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/errorreport"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
@@ -32,7 +32,7 @@ type Provider interface {
 // ErrorReports reads the usage errors that the provider detected later. total counts all of them,
 // even those without a sample.
 type ErrorReports interface {
-	UsageErrors(ctx context.Context, eventID string) (samples []errorreport.UsageError, total int, err error)
+	UsageErrors(ctx context.Context, eventID string) (samples []inbox.UsageError, total int, err error)
 }
 
 // Customers returns the tenants' customers at the payment provider.

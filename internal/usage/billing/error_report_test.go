@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/errorreport"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 	"github.com/tenantry/tenantry/internal/testkit/usagetest"
@@ -24,7 +24,7 @@ func findWrong(t *testing.T, w *usagetest.World, p *till, meter string) int {
 	p.wrong = nil
 	for id, u := range p.counted {
 		if u.EventName == meter {
-			p.wrong = append(p.wrong, errorreport.UsageError{Identifier: id, Reason: "gone"})
+			p.wrong = append(p.wrong, inbox.UsageError{Identifier: id, Reason: "gone"})
 		}
 	}
 	if len(p.wrong) == 0 {

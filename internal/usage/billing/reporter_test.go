@@ -17,7 +17,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/psp/errorreport"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 	"github.com/tenantry/tenantry/internal/testkit/usagetest"
@@ -35,8 +35,8 @@ type till struct {
 	forget  bool                                    // forget all identifiers
 	formula string                                  // aggregation of its meters
 	drafts  []psp.Invoice
-	wrong   []errorreport.UsageError // errors detected later
-	twice   int                      // number of figures counted twice
+	wrong   []inbox.UsageError // errors detected later
+	twice   int                // number of figures counted twice
 }
 
 func (p *till) GetPrice(_ context.Context, id string) (psp.Price, error) {
@@ -54,7 +54,7 @@ func (p *till) ListInvoices(context.Context, psp.InvoiceQuery) (psp.InvoicePage,
 	return psp.InvoicePage{Invoices: p.drafts}, nil
 }
 
-func (p *till) UsageErrors(context.Context, string) ([]errorreport.UsageError, int, error) {
+func (p *till) UsageErrors(context.Context, string) ([]inbox.UsageError, int, error) {
 	return p.wrong, len(p.wrong), nil
 }
 
@@ -392,10 +392,10 @@ func TestErrorReport(t *testing.T) {
 		}
 		for id, u := range p.counted {
 			if u.Quantity == usagetest.Quantity("2") {
-				p.wrong = append(p.wrong, errorreport.UsageError{Identifier: id + "-KEY", Reason: "no_customer: gone"})
+				p.wrong = append(p.wrong, inbox.UsageError{Identifier: id + "-KEY", Reason: "no_customer: gone"})
 			}
 		}
-		p.wrong = append(p.wrong, errorreport.UsageError{Identifier: "somebody else's"}, errorreport.UsageError{Identifier: uuid.NewString()}, errorreport.UsageError{Identifier: sqldb.NewID().String()})
+		p.wrong = append(p.wrong, inbox.UsageError{Identifier: "somebody else's"}, inbox.UsageError{Identifier: uuid.NewString()}, inbox.UsageError{Identifier: sqldb.NewID().String()})
 		for range 2 {
 			if err := r.ErrorReport(t.Context(), psp.Event{ID: "evt_1"}); err != nil {
 				t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
-	"github.com/tenantry/tenantry/sandbox/stripe/pdf"
+	"github.com/tenantry/tenantry/sandbox/stripe/pages"
 )
 
 // PDFPath returns the path of a credit note's PDF.
@@ -34,7 +34,7 @@ func ServePDF(e *kernel.Engine) http.HandlerFunc {
 }
 
 func render(note *CreditNote) []byte {
-	var page pdf.Page
+	var page pages.PDF
 	page.Text(50, 20, "Credit note "+note.Number)
 	page.Text(50, 11, "No money was transferred")
 	page.SkipLine()

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Adjustments are the balance changes that were not made by an invoice.
-var Adjustments = kernel.Kind[adjustment]{Name: "customer_balance_transaction", Prefix: "cbtxn", Label: "customer balance transaction"}
+// adjustments are the balance changes that were not made by an invoice.
+var adjustments = kernel.Kind[adjustment]{Name: "customer_balance_transaction", Prefix: "cbtxn", Label: "customer balance transaction"}
 
 // adjustment is a change of a customer's balance. A negative amount is a credit.
 type adjustment struct {
@@ -26,9 +26,9 @@ type adjustment struct {
 	Type            string            `json:"type"`
 }
 
-// Adjust handles POST /v1/customers/{id}/balance_transactions.
-func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
-	a := adjustment{Header: Adjustments.Start(c.Now), Customer: c.ID, Metadata: map[string]string{}, Type: "adjustment"}
+// createAdjustment handles POST /v1/customers/{id}/balance_transactions.
+func createAdjustment(ctx context.Context, c *kernel.Call) (any, error) {
+	a := adjustment{Header: adjustments.Start(c.Now), Customer: c.ID, Metadata: map[string]string{}, Type: "adjustment"}
 	p := c.Params
 	p.Require("amount", "currency")
 	form.ReadCurrency(p, "currency", &a.Currency)
@@ -66,7 +66,7 @@ func (cu *Customer) GiveCredit(ctx context.Context, st *kernel.Step, note, curre
 		cu.Currency = &currency
 	}
 	a := adjustment{
-		Header: Adjustments.Start(st.Now), Amount: -amount, CreditNote: &note, Currency: currency, Customer: cu.ID,
+		Header: adjustments.Start(st.Now), Amount: -amount, CreditNote: &note, Currency: currency, Customer: cu.ID,
 		EndingBalance: cu.Balance, Metadata: map[string]string{}, Type: "credit_note",
 	}
 	if err := kernel.Put(ctx, st.Q, a); err != nil {
@@ -75,14 +75,14 @@ func (cu *Customer) GiveCredit(ctx context.Context, st *kernel.Step, note, curre
 	return a.ID, st.Change(ctx, "customer.updated", before, cu)
 }
 
-// ListAdjustments handles GET /v1/customers/{id}/balance_transactions.
-func ListAdjustments(ctx context.Context, c *kernel.Call) (any, error) {
+// listAdjustments handles GET /v1/customers/{id}/balance_transactions.
+func listAdjustments(ctx context.Context, c *kernel.Call) (any, error) {
 	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
 	}
 	var f kernel.Filter
 	f.AddCondition(`doc ->> '$.customer' = ?`, c.ID)
-	k := Adjustments
+	k := adjustments
 	k.Path = All.Path + "/" + c.ID + "/balance_transactions"
 	return k.Page(ctx, c, f)
 }

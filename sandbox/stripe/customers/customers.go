@@ -97,8 +97,8 @@ func (i *invoiceSettings) readFields(settings *form.Params) {
 // maxCustomFields is the maximum number of custom fields of a customer.
 const maxCustomFields = 4
 
-// Create handles POST /v1/customers.
-func Create(ctx context.Context, c *kernel.Call) (any, error) {
+// createCustomer handles POST /v1/customers.
+func createCustomer(ctx context.Context, c *kernel.Call) (any, error) {
 	cu := Customer{
 		Header: All.Start(c.Now), InvoicePrefix: form.NewInvoicePrefix(), NextInvoiceSequence: 1,
 		PreferredLocales: []string{}, TaxExempt: "none",
@@ -116,8 +116,8 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, c.Create(ctx, "customer.created", cu)
 }
 
-// Get handles GET /v1/customers/{id}.
-func Get(ctx context.Context, c *kernel.Call) (any, error) {
+// getCustomer handles GET /v1/customers/{id}.
+func getCustomer(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
@@ -128,8 +128,8 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, err
 }
 
-// Update handles POST /v1/customers/{id}.
-func Update(ctx context.Context, c *kernel.Call) (any, error) {
+// updateCustomer handles POST /v1/customers/{id}.
+func updateCustomer(ctx context.Context, c *kernel.Call) (any, error) {
 	cu, err := FindLive(ctx, c.Step, c.ID, "id")
 	if err != nil {
 		return nil, err
@@ -150,9 +150,9 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, c.Change(ctx, "customer.updated", before, cu)
 }
 
-// Delete handles DELETE /v1/customers/{id}. It calls the ending functions to end the customer's
+// deleteCustomer handles DELETE /v1/customers/{id}. It calls the ending functions to end the customer's
 // subscriptions and sessions.
-func Delete(ending ...EndFunc) kernel.Endpoint {
+func deleteCustomer(ending ...EndFunc) kernel.Endpoint {
 	return func(ctx context.Context, c *kernel.Call) (any, error) {
 		if err := c.Params.CheckUnread(); err != nil {
 			return nil, err
@@ -182,8 +182,8 @@ func Remove(ctx context.Context, st *kernel.Step, cu *Customer, ending ...EndFun
 	return st.Emit(ctx, "customer.deleted", cu, nil)
 }
 
-// List handles GET /v1/customers.
-func List(ctx context.Context, c *kernel.Call) (any, error) {
+// listCustomers handles GET /v1/customers.
+func listCustomers(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddCondition(`doc ->> '$.deleted' IS NULL`)
 	f.AddEqual(c.Params, "email", "$.email")

@@ -22,22 +22,22 @@ func CheckCard(ctx context.Context, st *kernel.Step, id *string, customerID, par
 	return err
 }
 
-// GetPaymentMethod handles GET /v1/payment_methods/{id}.
-func GetPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
+// getPaymentMethod handles GET /v1/payment_methods/{id}.
+func getPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, PaymentMethods)
 }
 
-// ListPaymentMethods handles GET /v1/payment_methods.
-func ListPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
+// listPaymentMethods handles GET /v1/payment_methods.
+func listPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "customer", "$.customer")
 	f.AddEqual(c.Params, "type", "$.type")
 	return PaymentMethods.Page(ctx, c, f)
 }
 
-// AttachPaymentMethod handles POST /v1/payment_methods/{id}/attach. It accepts the names of some of
+// attachPaymentMethod handles POST /v1/payment_methods/{id}/attach. It accepts the names of some of
 // Stripe's test cards.
-func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
+func attachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	var customerID string
 	c.Params.Require("customer")
 	c.Params.Text("customer", &customerID)
@@ -77,8 +77,8 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	return pm, nil
 }
 
-// UpdatePaymentMethod handles POST /v1/payment_methods/{id}: the metadata, and the expiry of a card.
-func UpdatePaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
+// updatePaymentMethod handles POST /v1/payment_methods/{id}: the metadata, and the expiry of a card.
+func updatePaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	pm, err := PaymentMethods.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func register(ctx context.Context, st *kernel.Step, entry registryEntry) error {
 	if err := kernel.Put(ctx, st.Q, registration{Header: head, Status: entry.Status, Name: entry.Name}); err != nil {
 		return err
 	}
-	ids, err := TaxIDs.FindWhere(ctx, st.Q, `upper(replace(replace(replace(doc ->> '$.value', ' ', ''), '.', ''), '-', '')) = ?`, plain)
+	ids, err := taxIDKind.FindWhere(ctx, st.Q, `upper(replace(replace(replace(doc ->> '$.value', ' ', ''), '.', ''), '-', '')) = ?`, plain)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func register(ctx context.Context, st *kernel.Step, entry registryEntry) error {
 
 // RegistryAnswers is the action of TimerRegistryAnswers.
 func RegistryAnswers(ctx context.Context, st *kernel.Step, id string) error {
-	found, err := TaxIDs.Find(ctx, st.Q, id)
+	found, err := taxIDKind.Find(ctx, st.Q, id)
 	if errors.Is(err, kernel.ErrNotFound) {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TaxIDs are the tax IDs of customers.
-var TaxIDs = kernel.Kind[TaxID]{Name: "tax_id", Prefix: "txi", Label: "tax ID"}
+// taxIDKind are the tax IDs of customers.
+var taxIDKind = kernel.Kind[TaxID]{Name: "tax_id", Prefix: "txi", Label: "tax ID"}
 
 // TimerRegistryAnswers fires when the registry answers for a tax ID.
 const TimerRegistryAnswers = "tax_id.answer"
@@ -70,9 +70,9 @@ var taxIDForms = map[string]*regexp.Regexp{
 // (https://docs.stripe.com/billing/customer/tax-ids, "Test tax IDs").
 var testTaxIDs = map[string]string{"000000000": verified, "111111111": unverified, "222222222": pending}
 
-// CreateTaxID handles POST /v1/customers/{id}/tax_ids. The registry answers later.
-func CreateTaxID(ctx context.Context, c *kernel.Call) (any, error) {
-	id := TaxID{Header: TaxIDs.Start(c.Now), Customer: c.ID, Verification: &verification{Status: pending}}
+// createTaxID handles POST /v1/customers/{id}/tax_ids. The registry answers later.
+func createTaxID(ctx context.Context, c *kernel.Call) (any, error) {
+	id := TaxID{Header: taxIDKind.Start(c.Now), Customer: c.ID, Verification: &verification{Status: pending}}
 	id.Owner.Type, id.Owner.Customer = "customer", c.ID
 	c.Params.Require("type", "value")
 	c.Params.Choice("type", &id.Type, "eu_vat", "gb_vat", "ch_vat")
@@ -110,8 +110,8 @@ func plainTaxID(value string) string {
 	return strings.ToUpper(strings.NewReplacer(" ", "", ".", "", "-", "").Replace(value))
 }
 
-// GetTaxID handles GET /v1/customers/{id}/tax_ids/{child}.
-func GetTaxID(ctx context.Context, c *kernel.Call) (any, error) {
+// getTaxID handles GET /v1/customers/{id}/tax_ids/{child}.
+func getTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
@@ -123,15 +123,15 @@ func findTaxID(ctx context.Context, c *kernel.Call) (*TaxID, error) {
 	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
 	}
-	id, err := TaxIDs.Get(ctx, c.Q, c.Child, "id")
+	id, err := taxIDKind.Get(ctx, c.Q, c.Child, "id")
 	if err == nil && id.Customer != c.ID {
-		return nil, form.NewMissing(TaxIDs.Label, c.Child, "id")
+		return nil, form.NewMissing(taxIDKind.Label, c.Child, "id")
 	}
 	return id, err
 }
 
-// DeleteTaxID handles DELETE /v1/customers/{id}/tax_ids/{child}.
-func DeleteTaxID(ctx context.Context, c *kernel.Call) (any, error) {
+// deleteTaxID handles DELETE /v1/customers/{id}/tax_ids/{child}.
+func deleteTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
@@ -142,27 +142,27 @@ func DeleteTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.StopTimer(ctx, TimerRegistryAnswers, id.ID); err != nil {
 		return nil, err
 	}
-	if err := TaxIDs.Remove(ctx, c.Q, id.ID); err != nil {
+	if err := taxIDKind.Remove(ctx, c.Q, id.ID); err != nil {
 		return nil, err
 	}
 	gone := deletedCustomer{ID: id.ID, Object: id.Object, Deleted: true}
 	return gone, c.Emit(ctx, "customer.tax_id.deleted", id, nil)
 }
 
-// ListTaxIDs handles GET /v1/customers/{id}/tax_ids.
-func ListTaxIDs(ctx context.Context, c *kernel.Call) (any, error) {
+// listTaxIDs handles GET /v1/customers/{id}/tax_ids.
+func listTaxIDs(ctx context.Context, c *kernel.Call) (any, error) {
 	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
 	}
 	var f kernel.Filter
 	f.AddCondition(`doc ->> '$.customer' = ?`, c.ID)
-	k := TaxIDs
+	k := taxIDKind
 	k.Path = All.Path + "/" + c.ID + "/tax_ids"
 	return k.Page(ctx, c, f)
 }
 
 func taxIDsOf(ctx context.Context, q kernel.Querier, customerID string) ([]*TaxID, error) {
-	return TaxIDs.FindWhere(ctx, q, `doc ->> '$.customer' = ?`, customerID)
+	return taxIDKind.FindWhere(ctx, q, `doc ->> '$.customer' = ?`, customerID)
 }
 
 // TaxIDsOf returns the tax IDs of a customer, as in customer.tax_ids.

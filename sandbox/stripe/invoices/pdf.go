@@ -9,7 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
-	"github.com/tenantry/tenantry/sandbox/stripe/pdf"
+	"github.com/tenantry/tenantry/sandbox/stripe/pages"
 )
 
 // PDFPath returns the path of an invoice's PDF.
@@ -60,7 +60,7 @@ func ServeFile(e *kernel.Engine) http.HandlerFunc {
 
 // renderPDF renders an invoice as one page. It uses a font that is built into all PDF readers.
 func renderPDF(in *Invoice) []byte {
-	var page pdf.Page
+	var page pages.PDF
 	page.Text(50, 20, "Invoice "+*in.Number)
 	page.Text(50, 11, in.AccountName+" - no money was transferred")
 	page.SkipLine()

@@ -24,8 +24,8 @@ const (
 	DefaultCurrency = "usd"
 )
 
-// GetAccount handles GET /v1/account.
-func GetAccount(_ context.Context, c *Call) (any, error) {
+// getAccount handles GET /v1/account.
+func getAccount(_ context.Context, c *Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}

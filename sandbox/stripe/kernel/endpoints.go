@@ -10,14 +10,14 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// Endpoints are the webhook endpoints. endpointSecrets are their signing secrets.
+// endpoints are the webhook endpoints. endpointSecrets are their signing secrets.
 var (
-	Endpoints       = Kind[WebhookEndpoint]{Name: "webhook_endpoint", Prefix: "we", Label: "webhook endpoint", Path: "/v1/webhook_endpoints"}
+	endpoints       = Kind[webhookEndpoint]{Name: "webhook_endpoint", Prefix: "we", Label: "webhook endpoint", Path: "/v1/webhook_endpoints"}
 	endpointSecrets = Kind[endpointSecret]{Name: "sandbox.endpoint_secret"}
 )
 
-// WebhookEndpoint is a URL that receives events.
-type WebhookEndpoint struct {
+// webhookEndpoint is a URL that receives events.
+type webhookEndpoint struct {
 	Header
 	APIVersion    *string           `json:"api_version"`
 	Application   form.Null         `json:"application"`
@@ -48,7 +48,7 @@ const maxEndpoints = 16
 const configuredEndpoint = "we_sandbox"
 
 // IsSubscribed reports whether events of the type are sent to the endpoint.
-func (we WebhookEndpoint) IsSubscribed(eventType string) bool {
+func (we webhookEndpoint) IsSubscribed(eventType string) bool {
 	return we.Status == endpointEnabled && (slices.Contains(we.EnabledEvents, "*") || slices.Contains(we.EnabledEvents, eventType))
 }
 
@@ -59,9 +59,9 @@ func (e *Engine) configureEndpoint(ctx context.Context) error {
 		if e.cfg.WebhookURL == "" {
 			return st.removeEndpoint(ctx, configuredEndpoint)
 		}
-		we, err := Endpoints.Find(ctx, st.Q, configuredEndpoint)
+		we, err := endpoints.Find(ctx, st.Q, configuredEndpoint)
 		if errors.Is(err, ErrNotFound) {
-			we, err = &WebhookEndpoint{Header: Endpoints.Start(st.Now), EnabledEvents: []string{"*"}, Metadata: map[string]string{}, Status: endpointEnabled}, nil
+			we, err = &webhookEndpoint{Header: endpoints.Start(st.Now), EnabledEvents: []string{"*"}, Metadata: map[string]string{}, Status: endpointEnabled}, nil
 			we.ID = configuredEndpoint
 		}
 		if err != nil {
@@ -73,7 +73,7 @@ func (e *Engine) configureEndpoint(ctx context.Context) error {
 }
 
 // putEndpoint stores an endpoint and its secret.
-func (st *Step) putEndpoint(ctx context.Context, we WebhookEndpoint, secret string) error {
+func (st *Step) putEndpoint(ctx context.Context, we webhookEndpoint, secret string) error {
 	kept := endpointSecret{Header: Header{ID: we.ID, Object: endpointSecrets.Name, Created: we.Created}, Secret: secret}
 	if err := Put(ctx, st.Q, kept); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (st *Step) putEndpoint(ctx context.Context, we WebhookEndpoint, secret stri
 
 // removeEndpoint removes an endpoint and its queued deliveries.
 func (st *Step) removeEndpoint(ctx context.Context, id string) error {
-	if err := Endpoints.Remove(ctx, st.Q, id); err != nil {
+	if err := endpoints.Remove(ctx, st.Q, id); err != nil {
 		return err
 	}
 	if err := endpointSecrets.Remove(ctx, st.Q, id); err != nil {
@@ -102,22 +102,22 @@ func (st *Step) dropDeliveries(ctx context.Context, id string) error {
 }
 
 // receivers returns the endpoints that are subscribed to the event type, oldest first.
-func receivers(ctx context.Context, q Querier, eventType string) ([]*WebhookEndpoint, error) {
-	all, err := Endpoints.FindWhere(ctx, q, `doc ->> '$.status' = 'enabled'`)
+func receivers(ctx context.Context, q Querier, eventType string) ([]*webhookEndpoint, error) {
+	all, err := endpoints.FindWhere(ctx, q, `doc ->> '$.status' = 'enabled'`)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(we *WebhookEndpoint) bool { return !we.IsSubscribed(eventType) }), nil
+	return slices.DeleteFunc(all, func(we *webhookEndpoint) bool { return !we.IsSubscribed(eventType) }), nil
 }
 
 // HasReceiver reports whether an enabled endpoint exists.
 func (e *Engine) HasReceiver(ctx context.Context) (bool, error) {
-	all, err := Endpoints.FindWhere(ctx, e.cfg.DB, `doc ->> '$.status' = 'enabled'`)
+	all, err := endpoints.FindWhere(ctx, e.cfg.DB, `doc ->> '$.status' = 'enabled'`)
 	return len(all) > 0, err
 }
 
 // read reads the parameters that creating and updating an endpoint have in common.
-func (we *WebhookEndpoint) read(p *form.Params) {
+func (we *webhookEndpoint) read(p *form.Params) {
 	p.ReadClearable("description", &we.Description)
 	p.Metadata(&we.Metadata)
 	given := &we.URL
@@ -141,9 +141,9 @@ func (we *WebhookEndpoint) read(p *form.Params) {
 	}
 }
 
-// CreateEndpoint handles POST /v1/webhook_endpoints. Only this response contains the secret.
-func CreateEndpoint(ctx context.Context, c *Call) (any, error) {
-	we := WebhookEndpoint{Header: Endpoints.Start(c.Now), Status: endpointEnabled}
+// createEndpoint handles POST /v1/webhook_endpoints. Only this response contains the secret.
+func createEndpoint(ctx context.Context, c *Call) (any, error) {
+	we := webhookEndpoint{Header: endpoints.Start(c.Now), Status: endpointEnabled}
 	p := c.Params
 	p.Require("url", "enabled_events")
 	we.read(p)
@@ -156,7 +156,7 @@ func CreateEndpoint(ctx context.Context, c *Call) (any, error) {
 		return nil, err
 	}
 	var n int
-	if err := c.Q.QueryRowContext(ctx, `SELECT count(*) FROM stripe_objects WHERE kind = ?`, Endpoints.Name).Scan(&n); err != nil {
+	if err := c.Q.QueryRowContext(ctx, `SELECT count(*) FROM stripe_objects WHERE kind = ?`, endpoints.Name).Scan(&n); err != nil {
 		return nil, fmt.Errorf("count endpoints: %w", err)
 	}
 	if n >= maxEndpoints {
@@ -170,18 +170,18 @@ func CreateEndpoint(ctx context.Context, c *Call) (any, error) {
 	return we, nil
 }
 
-// GetEndpoint handles GET /v1/webhook_endpoints/{id}.
-func GetEndpoint(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, Endpoints) }
+// getEndpoint handles GET /v1/webhook_endpoints/{id}.
+func getEndpoint(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, endpoints) }
 
-// ListEndpoints handles GET /v1/webhook_endpoints.
-func ListEndpoints(ctx context.Context, c *Call) (any, error) {
-	return Endpoints.Page(ctx, c, Filter{})
+// listEndpoints handles GET /v1/webhook_endpoints.
+func listEndpoints(ctx context.Context, c *Call) (any, error) {
+	return endpoints.Page(ctx, c, Filter{})
 }
 
-// UpdateEndpoint handles POST /v1/webhook_endpoints/{id}. Disabling an endpoint drops its queued
+// updateEndpoint handles POST /v1/webhook_endpoints/{id}. Disabling an endpoint drops its queued
 // deliveries.
-func UpdateEndpoint(ctx context.Context, c *Call) (any, error) {
-	we, err := Endpoints.Get(ctx, c.Q, c.ID, "id")
+func updateEndpoint(ctx context.Context, c *Call) (any, error) {
+	we, err := endpoints.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -201,12 +201,12 @@ func UpdateEndpoint(ctx context.Context, c *Call) (any, error) {
 	return we, Put(ctx, c.Q, we)
 }
 
-// DeleteEndpoint handles DELETE /v1/webhook_endpoints/{id}.
-func DeleteEndpoint(ctx context.Context, c *Call) (any, error) {
+// deleteEndpoint handles DELETE /v1/webhook_endpoints/{id}.
+func deleteEndpoint(ctx context.Context, c *Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
-	we, err := Endpoints.Get(ctx, c.Q, c.ID, "id")
+	we, err := endpoints.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ var errUnsent = errors.New("the endpoint is gone")
 // address returns the URL and the signing secret of an endpoint. It returns errUnsent if the
 // endpoint does not exist.
 func (e *Engine) address(ctx context.Context, id string) (url, secret string, err error) {
-	we, err := Endpoints.Find(ctx, e.cfg.DB, id)
+	we, err := endpoints.Find(ctx, e.cfg.DB, id)
 	if err == nil {
 		var kept *endpointSecret
 		if kept, err = endpointSecrets.Find(ctx, e.cfg.DB, id); err == nil {

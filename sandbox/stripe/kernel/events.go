@@ -70,14 +70,14 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 	return Put(ctx, st.Q, e)
 }
 
-// GetEvent handles GET /v1/events/{id}.
-func GetEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, Events) }
+// getEvent handles GET /v1/events/{id}.
+func getEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, Events) }
 
 // maxEventTypes is the maximum number of types in the filter of an event list.
 const maxEventTypes = 20
 
-// ListEvents handles GET /v1/events.
-func ListEvents(ctx context.Context, c *Call) (any, error) {
+// listEvents handles GET /v1/events.
+func listEvents(ctx context.Context, c *Call) (any, error) {
 	var f Filter
 	f.AddEqual(c.Params, "type", "$.type")
 	types := c.Params.Texts("types")

@@ -51,8 +51,8 @@ func (st *Step) EmitThin(ctx context.Context, eventType string, about *RelatedOb
 	return Put(ctx, st.Q, e)
 }
 
-// GetThinEvent handles GET /v2/core/events/{id}.
-func GetThinEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, thinEvents) }
+// getThinEvent handles GET /v2/core/events/{id}.
+func getThinEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, thinEvents) }
 
 // notification returns the body that is sent for an event. It removes the data of a thin event.
 func notification(doc []byte) ([]byte, error) {

@@ -1,3 +1,3 @@
-// Package pages contains the shared parts of the provider's web pages: layout, content security
-// policy and error response.
+// Package pages contains the shared parts of the provider's web pages and documents: layout, content
+// security policy, error response, and PDF.
 package pages

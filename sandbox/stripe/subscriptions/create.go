@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerIncompleteExpires fires when the first payment of a subscription is overdue.
-const TimerIncompleteExpires = "subscription.incomplete_expires"
+// timerIncompleteExpires fires when the first payment of a subscription is overdue.
+const timerIncompleteExpires = "subscription.incomplete_expires"
 
 // incompleteLife is how long a subscription waits for its first payment, in seconds.
 const incompleteLife = int64(23 * time.Hour / time.Second)
@@ -29,8 +29,8 @@ const (
 	saveOnSubscription = "on_subscription"
 )
 
-// Create handles POST /v1/subscriptions. It creates a subscription without a checkout session.
-func Create(ctx context.Context, c *kernel.Call) (any, error) {
+// createSubscription handles POST /v1/subscriptions. It creates a subscription without a checkout session.
+func createSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var customerID string
 	var pm *string

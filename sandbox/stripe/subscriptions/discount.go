@@ -140,8 +140,8 @@ func setDiscountTimer(ctx context.Context, st *kernel.Step, sub *Subscription) e
 	return st.SetTimer(ctx, timerDiscountEnds, sub.ID, *sub.off.Discount.End)
 }
 
-// DeleteDiscount handles DELETE /v1/subscriptions/{id}/discount.
-func DeleteDiscount(ctx context.Context, c *kernel.Call) (any, error) {
+// deleteDiscount handles DELETE /v1/subscriptions/{id}/discount.
+func deleteDiscount(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err == nil {
 		err = c.Params.CheckUnread()

@@ -7,10 +7,10 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Cancel handles DELETE /v1/subscriptions/{id}. It cancels a subscription immediately. prorate
+// cancelSubscription handles DELETE /v1/subscriptions/{id}. It cancels a subscription immediately. prorate
 // credits the rest of the period. invoice_now bills that credit, the pending items and the metered
 // usage.
-func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
+func cancelSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err
@@ -63,9 +63,9 @@ func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, pror
 	return applyRevision(ctx, st, sub, sub, rev, allowIncomplete)
 }
 
-// Resume handles POST /v1/subscriptions/{id}/resume. It starts a new period of a paused
+// resumeSubscription handles POST /v1/subscriptions/{id}/resume. It starts a new period of a paused
 // subscription and bills it immediately. If the payment fails, the subscription becomes past due.
-func Resume(ctx context.Context, c *kernel.Call) (any, error) {
+func resumeSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err

@@ -20,9 +20,9 @@ func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *Subscri
 	return in, sub, err
 }
 
-// FinalizeInvoice handles POST /v1/invoices/{id}/finalize. It finalizes a draft early. If automatic
+// finalizeInvoice handles POST /v1/invoices/{id}/finalize. It finalizes a draft early. If automatic
 // collection is on, the invoice is collected an hour later.
-func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func finalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
 		return nil, err
@@ -53,9 +53,9 @@ func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, Save(ctx, c.Step, before, sub)
 }
 
-// PayInvoice handles POST /v1/invoices/{id}/pay. It collects an invoice now, with the given payment
+// payInvoice handles POST /v1/invoices/{id}/pay. It collects an invoice now, with the given payment
 // method or else the subscription's. A declined payment returns 402 but is recorded.
-func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func payInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
 		return nil, err
@@ -129,9 +129,9 @@ func CompleteCredited(ctx context.Context, st *kernel.Step, in *invoices.Invoice
 	return Save(ctx, st, before, sub)
 }
 
-// VoidInvoice handles POST /v1/invoices/{id}/void. It voids an open invoice and restores the
+// voidInvoice handles POST /v1/invoices/{id}/void. It voids an open invoice and restores the
 // customer's balance.
-func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func voidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
 		err = c.Params.CheckUnread()
@@ -145,9 +145,9 @@ func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.StatusVoid)
 }
 
-// DeleteInvoice handles DELETE /v1/invoices/{id} and always refuses the request. Only drafts
+// deleteInvoice handles DELETE /v1/invoices/{id} and always refuses the request. Only drafts
 // without a subscription can be deleted, and the sandbox drafts invoices only for subscriptions.
-func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func deleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, _, err := invoiceOf(ctx, c)
 	if err == nil {
 		err = c.Params.CheckUnread()
@@ -161,9 +161,9 @@ func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return nil, form.Refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
 }
 
-// MarkUncollectible handles POST /v1/invoices/{id}/mark_uncollectible. It writes off an open
+// markUncollectible handles POST /v1/invoices/{id}/mark_uncollectible. It writes off an open
 // invoice.
-func MarkUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
+func markUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
 		err = c.Params.CheckUnread()

@@ -7,9 +7,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// ListItems handles GET /v1/subscription_items. A subscription itself contains only its first ten
+// listItems handles GET /v1/subscription_items. A subscription itself contains only its first ten
 // items.
-func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
+func listItems(ctx context.Context, c *kernel.Call) (any, error) {
 	var id string
 	c.Params.Require("subscription")
 	c.Params.Text("subscription", &id)
@@ -23,8 +23,8 @@ func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.SlicePage(c, itemKind.Path, itemKind.Label, sub.Items.Data)
 }
 
-// GetItem handles GET /v1/subscription_items/{id}.
-func GetItem(ctx context.Context, c *kernel.Call) (any, error) {
+// getItem handles GET /v1/subscription_items/{id}.
+func getItem(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}

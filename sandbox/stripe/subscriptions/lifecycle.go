@@ -95,14 +95,14 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 		return err
 	}
 	if sub.Status != StatusTrialing {
-		if err := st.StopTimer(ctx, TimerTrialWillEnd, sub.ID); err != nil {
+		if err := st.StopTimer(ctx, timerTrialWillEnd, sub.ID); err != nil {
 			return err
 		}
 	}
 	if sub.Status == StatusIncomplete {
-		return st.SetTimer(ctx, TimerIncompleteExpires, sub.ID, sub.Created+incompleteLife)
+		return st.SetTimer(ctx, timerIncompleteExpires, sub.ID, sub.Created+incompleteLife)
 	}
-	if err := st.StopTimer(ctx, TimerIncompleteExpires, sub.ID); err != nil {
+	if err := st.StopTimer(ctx, timerIncompleteExpires, sub.ID); err != nil {
 		return err
 	}
 	if sub.IsEnded() {
@@ -152,11 +152,11 @@ func EndAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error 
 // Timers maps the kinds of timers to the actions of this package.
 func Timers() map[string]kernel.Action {
 	return map[string]kernel.Action{
-		TimerPendingExpires:     pendingExpires,
+		timerPendingExpires:     pendingExpires,
 		TimerPeriodEnds:         periodEnds,
-		TimerPendingItems:       invoicePending,
-		TimerTrialWillEnd:       trialWillEnd,
-		TimerIncompleteExpires:  incompleteExpires,
+		timerPendingItems:       invoicePending,
+		timerTrialWillEnd:       trialWillEnd,
+		timerIncompleteExpires:  incompleteExpires,
 		invoices.TimerFinalizes: finalizeDue,
 		invoices.TimerRetries:   retryDue,
 		invoices.TimerDue:       invoiceDue,

@@ -12,9 +12,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerPendingExpires fires when the payment of a pending update is overdue. At the end of a period
+// timerPendingExpires fires when the payment of a pending update is overdue. At the end of a period
 // it fires before the renewal, because timers with the same time fire in the order of their names.
-const TimerPendingExpires = "subscription.pending_update_expires"
+const timerPendingExpires = "subscription.pending_update_expires"
 
 // pendingLife is the maximum lifetime of a pending update, in seconds.
 const pendingLife = int64(23 * time.Hour / time.Second)
@@ -142,7 +142,7 @@ func pendingExpires(ctx context.Context, st *kernel.Step, id string) error {
 // updatePendingTimer sets or stops the timer of the pending update.
 func updatePendingTimer(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if sub.PendingUpdate == nil {
-		return st.StopTimer(ctx, TimerPendingExpires, sub.ID)
+		return st.StopTimer(ctx, timerPendingExpires, sub.ID)
 	}
-	return st.SetTimer(ctx, TimerPendingExpires, sub.ID, sub.PendingUpdate.ExpiresAt)
+	return st.SetTimer(ctx, timerPendingExpires, sub.ID, sub.PendingUpdate.ExpiresAt)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerPendingItems fires when pending items are invoiced before the end of the period.
-const TimerPendingItems = "subscription.pending_items"
+// timerPendingItems fires when pending items are invoiced before the end of the period.
+const timerPendingItems = "subscription.pending_items"
 
 // pendingInterval is how often pending items are invoiced.
 type pendingInterval struct {
@@ -53,9 +53,9 @@ func (sub *Subscription) planPending(now int64) {
 // go on the invoice of the next period.
 func setPendingTimer(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if _, end := sub.duePeriod(); sub.NextPendingInvoice != nil && *sub.NextPendingInvoice < end {
-		return st.SetTimer(ctx, TimerPendingItems, sub.ID, *sub.NextPendingInvoice)
+		return st.SetTimer(ctx, timerPendingItems, sub.ID, *sub.NextPendingInvoice)
 	}
-	return st.StopTimer(ctx, TimerPendingItems, sub.ID)
+	return st.StopTimer(ctx, timerPendingItems, sub.ID)
 }
 
 // invoicePending invoices the pending items of a subscription, if there are any. It does nothing

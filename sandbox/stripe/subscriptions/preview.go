@@ -12,10 +12,10 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// PreviewInvoice handles POST /v1/invoices/create_preview. It returns the next invoice of a
+// previewInvoice handles POST /v1/invoices/create_preview. It returns the next invoice of a
 // subscription, with or without a change. It stores nothing. It uses the same functions as changes
 // and renewals, so that the preview matches the later invoice.
-func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+func previewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var customerID, subscriptionID string
 	p.Text("customer", &customerID)

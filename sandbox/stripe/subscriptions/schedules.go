@@ -12,11 +12,6 @@ import (
 // subscriptions (https://docs.stripe.com/billing/subscriptions/subscription-schedules).
 var schedules = kernel.Kind[schedule]{Name: "subscription_schedule", Prefix: "sub_sched", Label: "subscription schedule", Path: "/v1/subscription_schedules"}
 
-// Schedules are the handlers of the endpoints for schedules.
-var Schedules = struct{ Create, List, Get, Update, Release, Cancel kernel.Endpoint }{
-	createSchedule, listSchedules, getSchedule, updateSchedule, releaseSchedule, cancelSchedule,
-}
-
 // The statuses of a schedule.
 const (
 	scheduleActive   = "active"

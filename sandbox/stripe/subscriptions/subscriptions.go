@@ -236,13 +236,13 @@ func New(customerID string, o Purchase, now int64) *Subscription {
 	return sub
 }
 
-// Get handles GET /v1/subscriptions/{id}.
-func Get(ctx context.Context, c *kernel.Call) (any, error) {
+// getSubscription handles GET /v1/subscriptions/{id}.
+func getSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, All)
 }
 
-// List handles GET /v1/subscriptions.
-func List(ctx context.Context, c *kernel.Call) (any, error) {
+// listSubscriptions handles GET /v1/subscriptions.
+func listSubscriptions(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "customer", "$.customer")
 	f.OnClock(c.Params, !c.Params.Has("customer"))

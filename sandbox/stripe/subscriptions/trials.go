@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerTrialWillEnd fires three days before a trial ends.
-const TimerTrialWillEnd = "subscription.trial_will_end"
+// timerTrialWillEnd fires three days before a trial ends.
+const timerTrialWillEnd = "subscription.trial_will_end"
 
 // trialNotice is how long before the end of a trial its event is sent, in seconds. For a shorter
 // trial, the event is sent immediately.
@@ -42,9 +42,9 @@ func scheduleTrialEndEvent(ctx context.Context, st *kernel.Step, sub *Subscripti
 		return nil
 	}
 	if at := *sub.TrialEnd - trialNotice; at > st.Now {
-		return st.SetTimer(ctx, TimerTrialWillEnd, sub.ID, at)
+		return st.SetTimer(ctx, timerTrialWillEnd, sub.ID, at)
 	}
-	if err := st.StopTimer(ctx, TimerTrialWillEnd, sub.ID); err != nil {
+	if err := st.StopTimer(ctx, timerTrialWillEnd, sub.ID); err != nil {
 		return err
 	}
 	return st.Emit(ctx, "customer.subscription.trial_will_end", sub, nil)

@@ -17,8 +17,8 @@ const (
 	pendingIfIncomplete = "pending_if_incomplete" // the change waits until the invoice is paid
 )
 
-// Update handles POST /v1/subscriptions/{id}.
-func Update(ctx context.Context, c *kernel.Call) (any, error) {
+// updateSubscription handles POST /v1/subscriptions/{id}.
+func updateSubscription(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
 		return nil, err

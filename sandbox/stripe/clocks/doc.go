@@ -1,2 +1,0 @@
-// Package clocks implements the endpoints of test clocks (rules: sandbox#test-clocks).
-package clocks
