@@ -40,7 +40,7 @@ test('an admin makes a promotion code, and a customer buys with it', { skip }, a
   await dialog(desk).locator('.field:has([name=percent_off]) .error').waitFor()
   await dialog(desk).getByLabel('Percentage off').fill('25')
   await dialog(desk).getByLabel('Applies to').selectOption('repeating')
-  await dialog(desk).getByLabel('Redemptions in total').fill('10')
+  await dialog(desk).getByLabel('Total redemptions').fill('10')
   await check(desk, 'a new promotion code')
   await dialog(desk).getByRole('button', { name: 'Create promotion code' }).click()
   const row = desk.getByRole('row', { name: /SPRING25/ })

@@ -40,7 +40,7 @@ export default function Pricing() {
             <>
               <div className="page-head">
                 <div>
-                  <h1><Trans>Plans of {app_name}</Trans></h1>
+                  <h1><Trans>{app_name} plans</Trans></h1>
                   <p><Trans>Change or cancel anytime. Changes are prorated.</Trans></p>
                 </div>
                 <div className="acts"><CurrencyChoice currencies={currenciesOf(all)} value={currency} onChange={choose} /></div>

@@ -90,7 +90,7 @@ export default function Discounts() {
   const create = may('plans.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New code</Trans></Button>
   const states = [{ value: 'all', label: t({ message: 'All', context: 'codes' }) }, { value: 'active', label: t({ message: 'Active', context: 'codes' }) }, { value: 'inactive', label: t({ message: 'Inactive', context: 'codes' }) }]
   return (
-    <Page title={t`Promotion codes`} lead={<Trans>Discounts that customers get with a code, at the purchase or during their subscription.</Trans>} actions={filtered || discounts.data?.data.length ? create : null}>
+    <Page title={t`Promotion codes`} lead={<Trans>Discounts that customers get by entering a code at checkout or later.</Trans>} actions={filtered || discounts.data?.data.length ? create : null}>
       <CatalogTabs />
       <Read query={discounts} lines={6}>
         {(found) => (

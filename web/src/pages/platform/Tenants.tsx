@@ -142,7 +142,7 @@ function Nothing({ search, create, views }: { search: Search; create: React.Reac
   }
   if (view && isSame(view.search, { status: 'past_due,unpaid' })) return <Empty icon="check" title={<Trans>No tenants are past due</Trans>} actions={clear} />
   if (view && isSame(view.search, { trial: '7' })) return <Empty icon="calendar" title={<Trans>No trial ends this week</Trans>} actions={clear} />
-  if (filtered) return <Empty icon="search" title={<Trans>No tenants match these filters</Trans>} actions={clear}>{search.search && <Trans>Each word must be the beginning of a word of the name, an email or an ID.</Trans>}</Empty>
+  if (filtered) return <Empty icon="search" title={<Trans>No tenants match these filters</Trans>} actions={clear}>{search.search && <Trans>Each word must match the start of a word in the name, or of an email address or ID.</Trans>}</Empty>
   return (
     <Empty icon="building" title={<Trans>No tenants yet</Trans>} actions={<>{create}<CopySignUp /></>}>
       <Trans>Tenants appear here when customers sign up. You can also create one.</Trans>

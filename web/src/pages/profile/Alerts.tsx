@@ -49,7 +49,7 @@ export function Alerts() {
         {() => (
           <div className="stack form" aria-live="polite">
             {state === 'unsupported' && <Note icon="info" title={<Trans>This browser cannot show alerts</Trans>}><Trans>You will still be notified by email. Try another browser, or use this one outside a private window.</Trans></Note>}
-            {state === 'denied' && <Note tone="warn" title={<Trans>Alerts are blocked in this browser</Trans>}><Trans>Allow notifications for this site in the browser settings, next to its address, then come back.</Trans></Note>}
+            {state === 'denied' && <Note tone="warn" title={<Trans>Alerts are blocked in this browser</Trans>}><Trans>Allow notifications for this site in your browser (use the icon next to the address), then come back.</Trans></Note>}
             {state === 'on' && <div className="row"><Status tone="good"><Trans>On in this browser</Trans></Status><span className="end"><Button busy={off.busy} onClick={() => off.run()}><Trans>Turn alerts off</Trans></Button></span></div>}
             {state === 'off' && <div className="row"><Status tone="off"><Trans>Off in this browser</Trans></Status><span className="end"><Button busy={on.isPending} onClick={() => on.mutate()}><Trans>Turn alerts on</Trans></Button></span></div>}
             {on.data === false && state === 'off' && <p className="help"><Trans>No choice was made in the browser’s prompt. Nothing has changed.</Trans></p>}

@@ -85,7 +85,7 @@ export function History({ meters, whose, read, end }: {
         {({ points }) => {
           if (!points.some((one) => one.value > 0)) {
             return (
-              <Empty slim level="h3" icon="gauge" title={meter.used > 0 ? <Trans>No usage in this time</Trans> : <Trans>No usage yet</Trans>}>
+              <Empty slim level="h3" icon="gauge" title={meter.used > 0 ? <Trans>No usage in this period</Trans> : <Trans>No usage yet</Trans>}>
                 <Trans>Usage of {meter.name} appears here as soon as it is recorded.</Trans>
               </Empty>
             )

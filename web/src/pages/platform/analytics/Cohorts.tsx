@@ -52,7 +52,7 @@ export function Cohorts({ scope }: { scope: Scope }) {
           <Segments className="s" label={t`Measure`} value={measure} onChange={(to) => change({ measure: to === 'revenue' ? to : undefined }, { replace: true })} options={[{ value: 'customers', label: t`Customers` }, { value: 'revenue', label: t`Revenue` }]} />
           <ButtonAnchor size="s" look="quiet" icon="download" aria-label={t`Export retention as CSV`} href={csvOf('/cohorts', { ...scope, measure, months: '12' })} download />
         </span>
-        <p>{measure === 'customers' ? <Trans>Share of customers still paying after 1, 2, 3… months.</Trans> : <Trans>Share of their first revenue left after 1, 2, 3… months.</Trans>} <span className="only-narrow"><Trans>A wider screen shows every month.</Trans></span></p>
+        <p>{measure === 'customers' ? <Trans>Share of customers still paying after 1, 2, 3… months.</Trans> : <Trans>Share of the first month’s revenue that remains after 1, 2, 3… months.</Trans>} <span className="only-narrow"><Trans>A wider screen shows every month.</Trans></span></p>
       </div>
       <Read query={cohorts} lines={6}>
         {(found) => tellsSomething(found)

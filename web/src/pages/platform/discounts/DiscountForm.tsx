@@ -105,14 +105,14 @@ function Body({ onClose }: { onClose: () => void }) {
           <div className="two">
             <SelectField name="duration" label={t`Applies to`} value={duration} onChange={(event) => setDuration(event.target.value as Duration)} help={duration === 'repeating' ? t`A yearly plan has the discount for its whole first year.` : undefined}>
               <option value="once">{t`The first invoice`}</option>
-              <option value="repeating">{t`The invoices of some months`}</option>
+              <option value="repeating">{t`Invoices for a number of months`}</option>
               <option value="forever">{t`Every invoice`}</option>
             </SelectField>
             {duration === 'repeating' && <TextField name="months" label={t`Months`} inputMode="numeric" autoComplete="off" defaultValue="3" />}
           </div>
           {plans.length > 0 && <Choices name="plan_ids" label={t`Plans`} hint={t`all plans if none is selected`} options={plans} value={chosen} onChange={setChosen} columns />}
           <div className="two">
-            <TextField name="max_redemptions" label={t`Redemptions in total`} hint={t`optional`} inputMode="numeric" autoComplete="off" help={t`Empty for no limit.`} />
+            <TextField name="max_redemptions" label={t`Total redemptions`} hint={t`optional`} inputMode="numeric" autoComplete="off" help={t`Empty for no limit.`} />
             <TextField name="max_per_tenant" label={t`Redemptions per tenant`} inputMode="numeric" autoComplete="off" defaultValue="1" help={t`Empty for no limit.`} />
             <TextField name="starts_at" type="date" label={t`First day`} hint={t`optional`} />
             <TextField name="ends_at" type="date" label={t`Last day`} hint={t`optional`} min={today()} help={t`Discounts that are already in use continue.`} />

@@ -92,7 +92,7 @@ export function ResetFactors({ of, tenant, open, onClose }: Props) {
   const reload = useReload()
   return (
     <Confirm
-      open={open} onClose={onClose} title={<Trans>Reset the factors of {of.name}?</Trans>} action={<Trans>Reset factors</Trans>}
+      open={open} onClose={onClose} title={<Trans>Reset the second factors of {of.name}?</Trans>} action={<Trans>Reset factors</Trans>}
       onConfirm={async () => {
         await api.DELETE('/api/v1/admin/tenants/{tenant}/members/{user}/factors', { params: { path: { tenant: tenant.id, user: String(of.id) } } })
         await reload()

@@ -43,7 +43,7 @@ export function EmailAndPassword({ factors }: { factors: Schema<'Factors'> }) {
           <Icon name="lock" />
           <div className="what">
             <div className="nm"><b>{factors.has_password ? <Trans>Password</Trans> : <Trans>No password</Trans>}</b></div>
-            <p>{!factors.has_password ? <Trans>You sign in another way.</Trans> : factors.mfa_enabled ? <Trans>Used with a second factor.</Trans> : <Trans>Used without a second factor.</Trans>}</p>
+            <p>{!factors.has_password ? <Trans>You use another sign-in method.</Trans> : factors.mfa_enabled ? <Trans>Used with a second factor.</Trans> : <Trans>Used without a second factor.</Trans>}</p>
           </div>
           <div className="do">
             {factors.has_password

@@ -67,7 +67,7 @@ function List({ identities, factors }: { identities: Schema<'UserIdentity'>[]; f
         open={removing !== undefined} onClose={() => setRemoving(undefined)} factors={factors} danger onConfirm={remove}
         title={<Trans>Disconnect {named}?</Trans>} action={<Trans>Disconnect</Trans>}
       >
-        <p><Trans>You can’t sign in with {named} afterwards, and sessions that came through it end.</Trans></p>
+        <p><Trans>You will no longer be able to sign in with {named}. Sessions started with it will end.</Trans></p>
       </ConfirmFactors>
     </div>
   )

@@ -76,7 +76,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
         <Trans key="w">You do not need to do anything. The plan continues as soon as the payment arrives.</Trans>,
       ]
     }
-    if (end) return [<Trans key="s">{what} — <span className="nowrap">ends on {end}</span></Trans>, <Trans key="w">You will not be charged again. Until then, everything works as before.</Trans>]
+    if (end) return [<Trans key="s">{what} — <span className="nowrap">ends on {end}</span></Trans>, <Trans key="w">Everything works as before until then, and you will not be charged again.</Trans>]
     if (subscription.status === 'trialing' && subscription.trial_ends_at) {
       const end = format.day(subscription.trial_ends_at)
       return [
