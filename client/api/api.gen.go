@@ -945,13 +945,13 @@ type AdminAddCurrenciesRequest struct {
 
 // AdminAdjustCreditRequest defines model for AdminAdjustCreditRequest.
 type AdminAdjustCreditRequest struct {
-	// AmountCents Amount in minor units of the currency, not 0. A negative amount takes credit back, at most the balance.
+	// AmountCents Amount in minor units of the currency, not 0. A negative amount is deducted, at most the balance.
 	AmountCents int64 `json:"amount_cents"`
 
 	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// Reason Only admins see it.
+	// Reason Reason for the adjustment. Only admins see it.
 	Reason string `json:"reason"`
 }
 
@@ -1008,13 +1008,13 @@ type AdminCreateDiscountRequest struct {
 	// Amounts Amount off by currency.
 	Amounts nullable.Nullable[[]AmountFields] `json:"amounts,omitempty"`
 
-	// Code Unique regardless of case, also among inactive codes.
+	// Code Code that customers enter. Unique regardless of case, also among inactive codes.
 	Code string `json:"code"`
 
 	// Duration How long a discount applies: to the first invoice above 0, to the invoices of some months, or forever.
 	Duration DiscountDuration `json:"duration"`
 
-	// EndsAt In the future and after starts_at.
+	// EndsAt Time until which the code can be used. Must be in the future and after starts_at.
 	EndsAt nullable.Nullable[time.Time] `json:"ends_at,omitempty"`
 
 	// FirstPurchaseOnly Whether only tenants without a paid invoice above 0 can use the code.
@@ -1023,13 +1023,13 @@ type AdminCreateDiscountRequest struct {
 	// IsActive Whether the code can be used.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// MaxPerTenant Default: 1. Null for no maximum.
+	// MaxPerTenant Maximum number of redemptions per tenant. Default: 1. Null for no maximum.
 	MaxPerTenant nullable.Nullable[int64] `json:"max_per_tenant,omitempty"`
 
-	// MaxRedemptions Null for no maximum.
+	// MaxRedemptions Maximum number of redemptions. Null for no maximum.
 	MaxRedemptions nullable.Nullable[int64] `json:"max_redemptions,omitempty"`
 
-	// Months Required for repeating, otherwise not allowed.
+	// Months Number of months from the redemption. Required for repeating, otherwise not allowed.
 	Months nullable.Nullable[int] `json:"months,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -1071,13 +1071,13 @@ type AdminCreateGrantRequest struct {
 	// Amount Number of units, above 0, with at most six decimals.
 	Amount json.Number `json:"amount"`
 
-	// ExpiresAt After starts_at and in the future; null for never.
+	// ExpiresAt Time at which the units expire. Must be in the future and after starts_at. Null for never.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
 
 	// FeatureCode The code of a meter that adds up or counts its events.
 	FeatureCode string `json:"feature_code"`
 
-	// Priority Default 50. The lowest number is used first.
+	// Priority Order of use: the grant with the lowest number is used first. Default: 50.
 	Priority *int `json:"priority,omitempty"`
 
 	// Reason Reason for the grant, for example a ticket number.
@@ -1095,7 +1095,7 @@ type AdminCreateMeterRequest struct {
 	// Code Stable identifier for use in code.
 	Code string `json:"code"`
 
-	// IsActive Whether it is offered to customers.
+	// IsActive Whether the meter accepts events and is listed.
 	IsActive *bool `json:"is_active,omitempty"`
 
 	// Name Display name.
@@ -1260,7 +1260,7 @@ type AdminCreateTenantRequest struct {
 	// Currency The preferred currency. Required with plan_slug.
 	Currency *string `json:"currency,omitempty"`
 
-	// ExternalID The ID of your backend: unique, compared exactly.
+	// ExternalID ID of the tenant in your system. Unique and case-sensitive.
 	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
 
 	// LegalName Legal name for invoices. Null if not set.
@@ -1281,7 +1281,7 @@ type AdminCreateTenantRequest struct {
 	// PostalCode Postal code. Null if not set.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
-	// Slug Default: derived from the name.
+	// Slug URL-safe name. Derived from the name by default.
 	Slug *string `json:"slug,omitempty"`
 
 	// VatNumber VAT number. Null if not set.
@@ -1292,7 +1292,7 @@ type AdminCreateTenantRequest struct {
 type AdminCredit struct {
 	Balance Money `json:"balance"`
 
-	// Entries Amounts that were given or taken back, newest first. Invoices also change the balance; see their balance_applied.
+	// Entries Added and deducted amounts, newest first. Invoices also change the balance; see their balance_applied.
 	Entries []AdminCreditEntry `json:"entries"`
 }
 
@@ -1425,7 +1425,7 @@ type AdminDiscount struct {
 	// Amounts Amount off by currency. Empty for a percentage.
 	Amounts []DiscountAmount `json:"amounts"`
 
-	// Code Stable identifier for use in code.
+	// Code Code that customers enter, in any case.
 	Code string `json:"code"`
 
 	// CreatedAt Time of creation, in UTC.
@@ -1446,10 +1446,10 @@ type AdminDiscount struct {
 	// IsActive Whether the code can be used.
 	IsActive bool `json:"is_active"`
 
-	// MaxPerTenant Null for no maximum.
+	// MaxPerTenant Maximum number of redemptions per tenant. Null for no maximum.
 	MaxPerTenant nullable.Nullable[int64] `json:"max_per_tenant"`
 
-	// MaxRedemptions Null for no maximum.
+	// MaxRedemptions Maximum number of redemptions. Null for no maximum.
 	MaxRedemptions nullable.Nullable[int64] `json:"max_redemptions"`
 
 	// Months Number of months from the redemption. Null unless the duration is repeating.
@@ -1736,7 +1736,7 @@ type AdminMeter struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IsActive Whether it is offered to customers.
+	// IsActive Whether the meter accepts events and is listed.
 	IsActive bool `json:"is_active"`
 
 	// IsBillable Whether one of the prices is linked to a price at the payment provider.
@@ -2095,16 +2095,16 @@ type AdminRequestLogPage struct {
 
 // AdminSearchResults defines model for AdminSearchResults.
 type AdminSearchResults struct {
-	// APIKeys Absent without api_keys.manage.
+	// APIKeys API keys. Absent without api_keys.manage.
 	APIKeys *[]SearchHit `json:"api_keys,omitempty"`
 
 	// Invoices Matching invoices, best match first.
 	Invoices []SearchHit `json:"invoices"`
 
-	// Meters Absent without meters.manage.
+	// Meters Meters. Absent without meters.manage.
 	Meters *[]SearchHit `json:"meters,omitempty"`
 
-	// Plans Absent without plans.view.
+	// Plans Plans. Absent without plans.view.
 	Plans *[]SearchHit `json:"plans,omitempty"`
 
 	// Tenants Matching tenants, best match first.
@@ -2124,7 +2124,7 @@ type AdminSearchResultsAnswer struct {
 
 // AdminSetLimitRequest defines model for AdminSetLimitRequest.
 type AdminSetLimitRequest struct {
-	// ExpiresAt In the future; null for never.
+	// ExpiresAt Time at which the override expires. Must be in the future. Null for never.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
 
 	// Reason Reason for the override.
@@ -2436,7 +2436,7 @@ type AdminUpdateMeterRequest struct {
 	// Code Stable identifier for use in code.
 	Code *string `json:"code,omitempty"`
 
-	// IsActive Whether it is offered to customers.
+	// IsActive Whether the meter accepts events and is listed.
 	IsActive *bool `json:"is_active,omitempty"`
 
 	// Name Display name.
@@ -2586,7 +2586,7 @@ type AdminUpdateTenantRequest struct {
 	// Country Country, as an ISO 3166-1 alpha-2 code. Null if not set.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
-	// ExternalID Unique; compared exactly.
+	// ExternalID ID of the tenant in your system. Unique and case-sensitive.
 	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
 
 	// LegalName Legal name for invoices. Null if not set.
@@ -2705,7 +2705,7 @@ type Aggregation string
 
 // AmountFields defines model for AmountFields.
 type AmountFields struct {
-	// AmountCents In minor units of the currency.
+	// AmountCents Amount off in minor units of the currency.
 	AmountCents int64 `json:"amount_cents"`
 
 	// Currency ISO 4217 code of an existing currency. Unique in the list.
@@ -3666,7 +3666,7 @@ type CursorMeta struct {
 type CustomerCredit struct {
 	Balance Money `json:"balance"`
 
-	// Entries Amounts that the platform gave or took back, newest first. Invoices also change the balance; see their balance_applied.
+	// Entries Amounts that the platform added or deducted, newest first. Invoices also change the balance; see their balance_applied.
 	Entries []CreditEntry `json:"entries"`
 }
 
@@ -3758,7 +3758,7 @@ type DisabledReason string
 
 // DiscountAmount defines model for DiscountAmount.
 type DiscountAmount struct {
-	// AmountCents In minor units of the currency.
+	// AmountCents Amount off in minor units of the currency.
 	AmountCents int64 `json:"amount_cents"`
 
 	// Currency ISO 4217 code of the currency.
@@ -3812,7 +3812,7 @@ type EnrollTOTPRequest struct {
 
 // Entitlement defines model for Entitlement.
 type Entitlement struct {
-	// Enabled Whether it is enabled.
+	// Enabled Whether the tenant has the feature.
 	Enabled bool `json:"enabled"`
 
 	// Key Code of the feature.
@@ -4000,7 +4000,7 @@ type Grant struct {
 	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ExpiresAt Null for never.
+	// ExpiresAt Time at which the units expire, in UTC. Null for never.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
 
 	// FeatureCode Code of the feature.
@@ -4445,7 +4445,7 @@ type LimitOverride struct {
 	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ExpiresAt Null if the override does not expire.
+	// ExpiresAt Time at which the override expires, in UTC. Null if it does not expire.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
 
 	// Reason Reason for the override.
@@ -4745,7 +4745,7 @@ type MeterPriceInput struct {
 
 // MeterQuota defines model for MeterQuota.
 type MeterQuota struct {
-	// Alerts Empty without a limit.
+	// Alerts Alerts of the limit. Empty without a limit.
 	Alerts []QuotaAlert `json:"alerts"`
 
 	// Cap The organization's own limit in whole units; null without one.
@@ -4933,10 +4933,10 @@ type MovementKind string
 
 // MovementTenant defines model for MovementTenant.
 type MovementTenant struct {
-	// ID Null once the tenant is purged.
+	// ID ID of the tenant. Null once the tenant is purged.
 	ID nullable.Nullable[string] `json:"id"`
 
-	// Name Null once the tenant is purged.
+	// Name Name of the tenant. Null once the tenant is purged.
 	Name nullable.Nullable[string] `json:"name"`
 }
 
@@ -5036,7 +5036,7 @@ type NewWebhookEndpoint struct {
 	// DisabledReason Reason why the endpoint was disabled automatically: it returned 410 (gone), or deliveries failed for five days (failing). Null if it is enabled or was disabled by a user.
 	DisabledReason nullable.Nullable[DisabledReason] `json:"disabled_reason"`
 
-	// Enabled Whether it is enabled.
+	// Enabled Whether events are sent to the endpoint.
 	Enabled bool `json:"enabled"`
 
 	// Events Event types to send, or * for all types.
@@ -5452,7 +5452,7 @@ type PendingChange struct {
 	// PriceCents Price per unit after the change, in minor units.
 	PriceCents int64 `json:"price_cents"`
 
-	// Quantity Quantity, with up to six decimal places.
+	// Quantity Number of seats after the change. 1 for plans that are not billed per seat.
 	Quantity int64 `json:"quantity"`
 }
 
@@ -6070,7 +6070,7 @@ type PurchasePreview struct {
 	Tax   nullable.Nullable[PreviewAmount] `json:"tax"`
 	Total PreviewAmount                    `json:"total"`
 
-	// TrialEndsAt Null without a trial.
+	// TrialEndsAt End of the trial, in UTC. Null without a trial.
 	TrialEndsAt nullable.Nullable[time.Time] `json:"trial_ends_at"`
 }
 
@@ -6156,7 +6156,7 @@ type QuotaAlert struct {
 	// Percent The percentage of the limit: 80 or 100.
 	Percent int64 `json:"percent"`
 
-	// SentAt Null if it was not sent for this limit in this window.
+	// SentAt Time at which the alert was sent, in UTC. Null if it was not sent for this limit in this window.
 	SentAt nullable.Nullable[time.Time] `json:"sent_at"`
 }
 
@@ -6597,7 +6597,7 @@ type SearchHit struct {
 
 // SearchResults defines model for SearchResults.
 type SearchResults struct {
-	// APIKeys Absent without api_keys.manage.
+	// APIKeys API keys. Absent without api_keys.manage.
 	APIKeys *[]SearchHit `json:"api_keys,omitempty"`
 
 	// Invoices Matching invoices, best match first.
@@ -7153,7 +7153,7 @@ type TeamInvitation struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Inviter Null for an invitation by an API key of the platform.
+	// Inviter Member who sent the invitation. Null for an invitation by an API key of the platform.
 	Inviter nullable.Nullable[InvitationInviter] `json:"inviter"`
 
 	// IsExpired Whether the expiry time has passed.
@@ -7463,7 +7463,7 @@ type TenantLimit struct {
 	// GrantsRemaining The remaining units of the grants that are valid now.
 	GrantsRemaining json.Number `json:"grants_remaining"`
 
-	// Override Null without an override.
+	// Override Override of the limit. Null without an override.
 	Override nullable.Nullable[LimitOverride] `json:"override"`
 
 	// Plan The entitlement of the plan; null without one.
@@ -8169,7 +8169,7 @@ type WebhookEndpoint struct {
 	// DisabledReason Reason why the endpoint was disabled automatically: it returned 410 (gone), or deliveries failed for five days (failing). Null if it is enabled or was disabled by a user.
 	DisabledReason nullable.Nullable[DisabledReason] `json:"disabled_reason"`
 
-	// Enabled Whether it is enabled.
+	// Enabled Whether events are sent to the endpoint.
 	Enabled bool `json:"enabled"`
 
 	// Events Event types to send, or * for all types.
