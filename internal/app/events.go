@@ -1,6 +1,8 @@
 package app
 
 import (
+	"reflect"
+
 	"github.com/tenantry/tenantry/internal/apikey"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/invoice"
@@ -49,5 +51,5 @@ func events() []rest.Event {
 }
 
 func event[T any](t hook.Type, summary string) rest.Event {
-	return rest.NewEvent[T](string(t), summary)
+	return rest.Event{Name: string(t), Summary: summary, Data: reflect.TypeFor[T]()}
 }

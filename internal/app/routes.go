@@ -80,7 +80,7 @@ func precheck(check func(ctx context.Context, field func(name string) string) er
 
 // refuseImpersonation closes a route to impersonated sessions.
 func refuseImpersonation(r rest.Route) rest.Route {
-	r.InPerson = true
+	r.Extra = append(r.Extra, rest.ImpersonationRefuse)
 	return r
 }
 
@@ -105,27 +105,27 @@ func allowExpiredImpersonation(r rest.Route) rest.Route {
 // requireVerifiedEmail closes a route to callers with an unverified email address, if the settings
 // require verification.
 func requireVerifiedEmail(r rest.Route) rest.Route {
-	r.Verified = true
+	r.Extra = append(r.Extra, rest.EmailVerified)
 	return r
 }
 
 // requireProvedEmail closes a route to callers with an unverified email address, whatever the
 // settings.
 func requireProvedEmail(r rest.Route) rest.Route {
-	r.Proved = true
+	r.Extra = append(r.Extra, rest.EmailProved)
 	return r
 }
 
 // checkMembership closes a route outside of the tenant's paths to members whose tenant requires
 // single sign-on or a second factor that their login lacks.
 func checkMembership(r rest.Route) rest.Route {
-	r.Membership = true
+	r.Extra = append(r.Extra, rest.SSOLogin, rest.FactorEnrolled)
 	return r
 }
 
 // requireFactor closes a route to callers with a second factor whose login has not passed it.
 func requireFactor(r rest.Route) rest.Route {
-	r.Factor = true
+	r.Extra = append(r.Extra, rest.FactorPassed)
 	return r
 }
 

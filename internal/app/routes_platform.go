@@ -35,7 +35,7 @@ func (svc *service) platformRoutes() []rest.Route {
 		route(get, "/api/v1/admin/brand/mail", rest.Admin, authz.LogsView, "default", "Preview the brand in an email", rest.Handle(brand.Mail)),
 		route(get, "/api/v1/admin/brand/invoice", rest.Admin, authz.LogsView, "default", "Preview the brand on an invoice", rest.File(brand.Invoice, "application/pdf")),
 		allowAnonymous(route(get, "/api/v1/batch", rest.Public, "", "default", "Read several resources", rest.Batch())),
-		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a payment provider notification", rest.HandleRaw[inbox.Receipt](svc.receiver, "application/json")),
+		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a payment provider notification", rest.HandleRaw[inbox.Receipt](svc.receiver)),
 
 		requireFactor(route(post, "/api/v1/admin/impersonation/start", rest.Admin, authz.ImpersonationStart, "default", "Start impersonation", rest.Handle(impersonations.Start, rest.Checks(impersonations.CheckStart)))),
 		route(post, "/api/v1/admin/impersonation/stop", rest.Impersonating, "", "default", "Stop impersonation", rest.Handle(impersonations.Stop)),

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/purchase"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -55,7 +56,7 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		allowAPIKeys(authz.CreditWrite, route(get, adminTenantPath+"/credit", rest.Admin, authz.BillingCredit, "default", "Retrieve a tenant's credit", rest.Handle(credits.AdminShow, inTenant))),
 		idempotent(allowAPIKeys(authz.CreditWrite, route(post, adminTenantPath+"/credit", rest.Admin, authz.BillingCredit, "default", "Change a tenant's credit", rest.Handle(credits.Adjust, created, inTenant, rest.Checks(credits.CheckAdjust))))),
 
-		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant))),
+		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant, rest.Lists(page.Spec{})))),
 		idempotent(allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions", rest.Admin, authz.SubscriptionsManage, "default", "Create a subscription for a tenant", rest.Handle(subscriptions.CreateContract, created, inTenant, rest.Checks(subscriptions.CheckContract))))),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, oneSubscription+"/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, known))),
 		allowAPIKeys(authz.SubscriptionsWrite, route(patch, oneSubscription, rest.Admin, authz.SubscriptionsManage+"|"+authz.TenantsManage, "default", "Update a tenant's subscription", rest.Handle(subscriptions.AdminUpdate, known, rest.Checks(subscriptions.CheckAdminUpdate)))),

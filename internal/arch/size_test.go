@@ -21,7 +21,6 @@ const (
 // only be lowered.
 var exportedCeilings = map[string]int{
 	"internal/psp":          53,
-	"internal/rest":         43,
 	"internal/usage":        48,
 	"sandbox/stripe/kernel": 47,
 }

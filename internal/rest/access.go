@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,6 +56,14 @@ func (r *Request) SetHeader(name, value string) {
 	if r.header != nil {
 		r.header.Set(name, value)
 	}
+}
+
+// callerKey identifies a user or an API key.
+func callerKey(c *authz.Caller) string {
+	if c.Key != nil {
+		return "key:" + c.Key.ID.String()
+	}
+	return "user:" + strconv.FormatInt(c.UserID, 10)
 }
 
 // Explain returns the response for a request that fails with err, and logs err like the failure of
@@ -156,12 +165,8 @@ func (a *API) callerToRecord(r *http.Request, info *Request) *authz.Caller {
 	if info.op != nil && len(info.op.guards) > 0 {
 		return nil // the request was not authenticated
 	}
-	ctx := r.Context()
-	if a.cfg.Timeout > 0 {
-		timed, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
-		defer cancel()
-		ctx = timed
-	}
+	ctx, cancel := context.WithTimeout(r.Context(), a.cfg.Timeout)
+	defer cancel()
 	if info.op == nil {
 		info.browser = a.browserOf(nil, r)
 	} else if _, token := authorization(r); !isKey(token) {

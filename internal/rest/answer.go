@@ -3,8 +3,6 @@ package rest
 import (
 	"net/http"
 	"reflect"
-	"strconv"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -53,8 +51,7 @@ func (d *Data[T]) write(w http.ResponseWriter, _ *http.Request, status int) erro
 type Body[T any] struct {
 	Body T
 
-	maxAge time.Duration // see CacheFor
-	file   *Blob         // see File
+	file *Blob // see ReplaceWith
 }
 
 // NewBody returns a response with v as the whole body.
@@ -72,12 +69,6 @@ func (*Body[T]) describe(registry *shape.Registry, op *operation) {
 	op.describeJSON(bodySchema(registry, reflect.TypeFor[Body[T]]()))
 }
 
-// CacheFor lets clients and proxies cache the response, which must not depend on the caller.
-func (p *Body[T]) CacheFor(maxAge time.Duration) *Body[T] {
-	p.maxAge = maxAge
-	return p
-}
-
 // ReplaceWith makes a file the response, in place of the body.
 func (p *Body[T]) ReplaceWith(file *Blob) *Body[T] {
 	p.file = file
@@ -87,9 +78,6 @@ func (p *Body[T]) ReplaceWith(file *Blob) *Body[T] {
 func (p *Body[T]) write(w http.ResponseWriter, r *http.Request, status int) error {
 	if p.file != nil {
 		return p.file.write(w, r, status)
-	}
-	if p.maxAge > 0 {
-		w.Header().Set("Cache-Control", publicFor(p.maxAge))
 	}
 	return writeJSON(w, status, &p.Body)
 }
@@ -138,8 +126,6 @@ func (op *operation) describeJSON(s *shape.Schema, headers ...string) {
 	}
 	op.describe(op.status, reference.JSONContent(s), headers...)
 }
-
-func statusText(status int) string { return strconv.Itoa(status) }
 
 // encode returns v as JSON with a trailing newline. A nil slice becomes [].
 func encode(v any) ([]byte, error) {

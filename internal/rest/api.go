@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -41,7 +42,7 @@ type Config struct {
 	// LogImpersonationEnd records the end of the impersonation by the caller of ctx, once. Nil records
 	// nothing.
 	LogImpersonationEnd func(ctx context.Context) error
-	Limiter             limiter
+	Limiter             *limit.Limiter
 	// ClientIP returns the key for rate limits by client address.
 	ClientIP func(*http.Request) string
 	// Address returns the client address for the log and the audit trail. It defaults to ClientIP.
@@ -66,8 +67,8 @@ type Config struct {
 	Idempotency *idempotency.Service
 	// Unlogged are path prefixes of requests that are not logged, such as "/sandbox/".
 	Unlogged []string
-	// Book has the handwritten texts of the document; nil means none.
-	Book *reference.Book
+	// Book has the handwritten texts of the document.
+	Book reference.Book
 	// Observe, if not nil, is called after each request. route is the path template, or empty for a
 	// path without a route.
 	Observe func(ctx context.Context, method, route string, status int, took time.Duration)
@@ -81,16 +82,8 @@ type Config struct {
 	// Outage returns the response error for an err that means that a part of the service, such as
 	// its database, is down. It returns nil for other errors, and may be nil itself.
 	Outage func(err error) *fault.Error
-	// Timeout limits the handling of a request.
+	// Timeout limits the handling of a request. It defaults to a minute.
 	Timeout time.Duration
-}
-
-// limiter decides whether to allow a request of a group for a key.
-type limiter interface {
-	Allow(ctx context.Context, group, key string) limit.Decision
-	// AllowMany decides about several requests at once. The limit of the group is multiplied by
-	// share.
-	AllowMany(ctx context.Context, group, key string, hits, share int) limit.Decision
 }
 
 // API serves a route table.
@@ -118,14 +111,12 @@ func New(cfg Config, routes []Route) *API {
 	if cfg.Address == nil {
 		cfg.Address = cfg.ClientIP
 	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, time.Minute)
 	if cfg.AuthenticateSession == nil {
 		cfg.AuthenticateSession = func(context.Context, string) (*authz.Caller, error) { return nil, errUnauthenticated }
 	}
 	if cfg.AuthenticateKey == nil {
 		cfg.AuthenticateKey = func(context.Context, string, uuid.UUID) (*authz.Caller, error) { return nil, errUnauthenticated }
-	}
-	if cfg.Book == nil {
-		cfg.Book = &reference.Book{}
 	}
 	if cfg.Observe == nil {
 		cfg.Observe = func(context.Context, string, string, int, time.Duration) {}
@@ -135,7 +126,9 @@ func New(cfg Config, routes []Route) *API {
 	}
 	a := &API{
 		cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{},
-		registry: shape.NewRegistry(cfg.Book.Names, cfg.Book.Enums), panics: panicLog{log: cfg.Log, clock: cfg.Clock, logged: map[[32]uintptr]time.Time{}},
+		registry:       shape.NewRegistry(cfg.Book.Names, cfg.Book.Enums),
+		panics:         panicLog{log: cfg.Log, clock: cfg.Clock, logged: map[[32]uintptr]time.Time{}},
+		unknownOrigins: unknownOrigins{logged: map[string]bool{}}, streams: streams{open: map[string]int{}},
 	}
 	a.router.NotFound(a.notFound)
 	a.router.MethodNotAllowed(a.methodNotAllowed)
@@ -143,7 +136,10 @@ func New(cfg Config, routes []Route) *API {
 		a.add(r)
 	}
 	a.openAPI, a.document = sync.OnceValue(a.describe), sync.OnceValues(a.encodeDocument)
-	a.packedDocument = sync.OnceValue(a.packDocument)
+	a.packedDocument = sync.OnceValue(func() []byte {
+		text, _ := a.Document() // serveDocument reports the error
+		return packed(text)
+	})
 	a.router.Get("/openapi.json", a.serveDocument)
 	a.router.Head("/openapi.json", a.serveDocument)
 	a.Mount("/csrf-cookie", http.HandlerFunc(a.csrf))
@@ -164,7 +160,7 @@ func (a *API) add(r Route) {
 	}
 	op := newOperation(r)
 	a.ops[r.ID()] = op
-	h := a.protect(op, a.runOnce(op, r.Handler.compile(a, op)))
+	h := a.protect(op, a.runOnce(op, r.Handler(a, op)))
 	a.router.Method(r.Method, r.Path, h)
 	if r.Method == http.MethodGet { // HEAD is like GET without the body.
 		a.router.Method(http.MethodHead, r.Path, h)
@@ -212,8 +208,8 @@ func (r Route) check() {
 		panic("only a public route has an optional caller")
 	case r.Idempotent && (r.Scope == Public || r.Method != http.MethodPost):
 		panic("only a POST route with a caller has idempotency keys")
-	case r.InPerson && r.Scope == Public:
-		panic("a route in scope public cannot refuse impersonation")
+	case len(r.Extra) > 0 && r.Scope == Public:
+		panic("a public route cannot have guards")
 	case r.KeyScope != "" && !knownKeyScopes(r.KeyScope):
 		panic(fmt.Sprintf("unknown scope of API keys %q", r.KeyScope))
 	case r.KeyScope != "" && !slices.Contains([]Scope{Tenant, Admin, Billing}, r.Scope):

@@ -3,7 +3,6 @@ package rest
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,9 +25,7 @@ const readPrefix = "/api/v1/"
 
 // Batch returns a handler that answers several GET requests of its caller at once. Each read passes
 // the same middleware, guards, limits and log as a separate request.
-func Batch() Handler { return batch{} }
-
-type batch struct{}
+func Batch() Handler { return batch }
 
 // batchRead is the response to one read of a batch.
 type batchRead struct {
@@ -37,7 +34,7 @@ type batchRead struct {
 	Body   any    `json:"body" doc:"Body of the response. Null if it is not JSON or larger than 1 MiB."`
 }
 
-func (batch) compile(a *API, op *operation) serve {
+func batch(a *API, op *operation) serve {
 	op.doc.Input = reference.QueryOnly
 	op.doc.Parameters = append(op.doc.Parameters, &reference.Parameter{
 		Name: batchField, In: "query", Required: true,
@@ -79,10 +76,17 @@ func writePacked(w http.ResponseWriter, r *http.Request, v any) error {
 		return nil
 	}
 	h.Set("Content-Encoding", "gzip")
-	packed := gzip.NewWriter(w)
-	_, _ = packed.Write(text)
-	_ = packed.Close()
+	_, _ = w.Write(packed(text))
 	return nil
+}
+
+// packed compresses a text with gzip.
+func packed(text []byte) []byte {
+	var out bytes.Buffer
+	to := gzip.NewWriter(&out)
+	_, _ = to.Write(text) // writing to a buffer never fails
+	_ = to.Close()
+	return out.Bytes()
 }
 
 // batchField is the query parameter with the reads.
@@ -117,7 +121,7 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, target *url.URL) batc
 		part.Header.Del(name)
 	}
 	part.Header.Set("X-Request-Id", RequestOf(r.Context()).id)
-	answer := &readRecorder{recorder: recorder{header: http.Header{}, status: http.StatusOK}}
+	answer := &recorder{header: http.Header{}, status: http.StatusOK, limit: maxReadBytes}
 	a.root.ServeHTTP(answer, part)
 	for _, cookie := range answer.header.Values("Set-Cookie") {
 		if !slices.Contains(w.Header().Values("Set-Cookie"), cookie) {
@@ -125,26 +129,8 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, target *url.URL) batc
 		}
 	}
 	body := jsontext.Value(bytes.TrimSpace(answer.body.Bytes()))
-	if answer.isTooLarge || !isJSON(answer.header.Get("Content-Type")) || !body.IsValid() {
+	if answer.isTooLong || !isJSON(answer.header.Get("Content-Type")) || !body.IsValid() {
 		body = jsontext.Value("null")
 	}
 	return batchRead{Status: answer.status, Body: body}
-}
-
-// readRecorder records a response of at most maxReadBytes.
-type readRecorder struct {
-	recorder
-
-	isTooLarge bool
-}
-
-var errReadTooLarge = errors.New("rest: the response is too large for a batch")
-
-// Write implements http.ResponseWriter.
-func (w *readRecorder) Write(data []byte) (int, error) {
-	if w.body.Len()+len(data) > maxReadBytes {
-		w.isTooLarge = true
-		return 0, errReadTooLarge
-	}
-	return w.recorder.Write(data)
 }

@@ -154,11 +154,11 @@ func (op *operation) checkPath(r *http.Request) error {
 	for _, name := range chi.RouteContext(r.Context()).URLParams.Keys {
 		text := pathParam(r, name)
 		if name != "*" && text == "" || !shape.CleanText(text) {
-			return errNotFound
+			return shape.ErrNotFound
 		}
 		for _, p := range op.params {
 			if p.in == "path" && p.Name == name && !p.IsNormalText(text) {
-				return errNotFound
+				return shape.ErrNotFound
 			}
 		}
 	}
@@ -196,15 +196,22 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in
 		return errMalformedJSON
 	}
 	if check := op.route.Precheck; check != nil {
-		if err := check(r.Context(), func(name string) string { return shape.Peek(raw, name) }); err != nil {
+		field := func(name string) string {
+			text, _ := shape.Peek(raw, name)
+			return text
+		}
+		if err := check(r.Context(), field); err != nil {
 			return err
 		}
 	}
 	if raw.Kind() != '{' {
 		return shape.ErrNotObject
 	}
-	if len(op.route.InPersonFields) > 0 && isImpersonating(r.Context()) && slices.ContainsFunc(op.route.InPersonFields, func(name string) bool { return shape.Has(raw, name) }) {
-		return errNotInPerson
+	caller := authz.FromContext(r.Context())
+	for _, name := range op.route.InPersonFields {
+		if _, found := shape.Peek(raw, name); found && caller != nil && caller.Impersonator != nil {
+			return errNotInPerson
+		}
 	}
 	if op.limitText != nil {
 		key := a.cfg.ClientIP(r) + " " + op.limitText(raw)
@@ -223,11 +230,6 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in
 		return op.addChecks(r.Context(), in, broken)
 	}
 	return nil
-}
-
-func isImpersonating(ctx context.Context) bool {
-	caller := authz.FromContext(ctx)
-	return caller != nil && caller.Impersonator != nil
 }
 
 // completeFields adds the fields that the checks of the route reject to a validation error of the

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -158,16 +157,13 @@ func NewCachedAnswer[T any](v T, maxAge time.Duration) (*CachedAnswer[T], error)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(body)
-	return &CachedAnswer[T]{Blob{
-		ContentType: jsonType, Data: body, ETag: base64.RawURLEncoding.EncodeToString(sum[:16]),
-		CacheControl: publicFor(maxAge),
-	}}, nil
+	return &CachedAnswer[T]{taggedJSON(body, "public, max-age="+strconv.Itoa(int(maxAge.Seconds())))}, nil
 }
 
-// publicFor returns the Cache-Control of a response that can be cached for a time.
-func publicFor(maxAge time.Duration) string {
-	return "public, max-age=" + strconv.Itoa(int(maxAge.Seconds()))
+// taggedJSON returns a response whose ETag is a hash of its text.
+func taggedJSON(text []byte, cacheControl string) Blob {
+	sum := sha256.Sum256(text)
+	return Blob{ContentType: jsonType, Data: text, ETag: base64.RawURLEncoding.EncodeToString(sum[:16]), CacheControl: cacheControl}
 }
 
 func (*CachedAnswer[T]) describe(registry *shape.Registry, op *operation) {
@@ -182,35 +178,6 @@ func (*CachedAnswer[T]) describe(registry *shape.Registry, op *operation) {
 func (s *CachedAnswer[T]) write(w http.ResponseWriter, r *http.Request, status int) error {
 	w.Header().Add("Vary", "Accept-Language")
 	return s.blob.write(w, r, status)
-}
-
-// serveDocument serves the OpenAPI document. Clients can cache it, but must revalidate it each
-// time.
-func (a *API) serveDocument(w http.ResponseWriter, r *http.Request) {
-	text, err := a.Document()
-	if err == nil {
-		sum := sha256.Sum256(text)
-		b := Blob{ContentType: jsonType, Data: text, ETag: base64.RawURLEncoding.EncodeToString(sum[:16]), CacheControl: "no-cache"}
-		w.Header().Add("Vary", "Accept-Encoding")
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			b.Data, b.ETag = a.packedDocument(), b.ETag+"-gzip"
-			w.Header().Set("Content-Encoding", "gzip")
-		}
-		err = b.write(w, r, http.StatusOK)
-	}
-	if err != nil {
-		a.WriteError(w, r, err)
-	}
-}
-
-// packDocument returns the document compressed with gzip. It cannot fail once the document is built.
-func (a *API) packDocument() []byte {
-	text, _ := a.Document()
-	var packed bytes.Buffer
-	to := gzip.NewWriter(&packed)
-	_, _ = to.Write(text)
-	_ = to.Close()
-	return packed.Bytes()
 }
 
 // pageTimeout limits the generation of one page of a file. The whole file can take longer than
@@ -257,23 +224,11 @@ func (p *pages) turn() (err error) {
 	return err
 }
 
-// Listing is the response of a list of T that is returned completely unless a page is requested
-// (rules: http#lists). Its body is page.Part[T].
-type Listing[T any] struct{ blob Blob }
-
-func (*Listing[T]) describe(registry *shape.Registry, op *operation) {
-	op.doc.List = &page.Spec{}
-	op.describeJSON(bodySchema(registry, reflect.TypeFor[Body[page.Part[T]]]()))
-}
-
-func (l *Listing[T]) write(w http.ResponseWriter, r *http.Request, status int) error {
-	return l.blob.write(w, r, status)
-}
-
-// ListPage returns a response with one page of a list.
-func ListPage[T any](p page.Page[T]) (*Listing[T], error) {
+// ListPage returns a response with one page of a list that can also be returned completely (rules:
+// http#lists).
+func ListPage[T any](p page.Page[T]) (*Body[page.Part[T]], error) {
 	body, err := encode(p)
-	return &Listing[T]{Blob{ContentType: jsonType, Data: body}}, err
+	return new(Body[page.Part[T]]).ReplaceWith(&Blob{ContentType: jsonType, Data: body}), err
 }
 
 // StreamList returns a response with a complete list, using only the memory of one part. It reads
@@ -282,7 +237,7 @@ func ListPage[T any](p page.Page[T]) (*Listing[T], error) {
 // as described for Pages. No database connection is held in between, even for a slow client. If a
 // later part cannot be read, the connection is closed, so that clients do not accept the list as
 // complete.
-func StreamList[T any](ctx context.Context, next page.NextPart[T]) (*Listing[T], error) {
+func StreamList[T any](ctx context.Context, next page.NextPart[T]) (*Body[page.Part[T]], error) {
 	separator := `{"data":[`
 	list := &pages{ctx: context.WithoutCancel(ctx), more: true}
 	list.next = func(ctx context.Context, b *bytes.Buffer) (bool, error) {
@@ -311,10 +266,11 @@ func StreamList[T any](ctx context.Context, next page.NextPart[T]) (*Listing[T],
 	if list.more, err = list.next(ctx, &list.page); err != nil {
 		return nil, err
 	}
-	if !list.more {
-		return &Listing[T]{Blob{ContentType: jsonType, Data: list.page.Bytes()}}, nil
+	file := &Blob{ContentType: jsonType, Data: list.page.Bytes()}
+	if list.more {
+		file = &Blob{ContentType: jsonType, Stream: io.NopCloser(list), Length: -1}
 	}
-	return &Listing[T]{Blob{ContentType: jsonType, Stream: io.NopCloser(list), Length: -1}}, nil
+	return new(Body[page.Part[T]]).ReplaceWith(file), nil
 }
 
 // Limits of open streams per caller and per tenant, in this process. A stream is a response that is
@@ -335,12 +291,8 @@ type streams struct {
 // acquireSlot reserves a stream slot for a caller until release is called.
 func (s *streams) acquireSlot(caller *authz.Caller) (release func(), err error) {
 	limits := map[string]int{}
-	switch {
-	case caller == nil:
-	case caller.Key != nil:
-		limits["key:"+caller.Key.ID.String()] = maxStreamsOfCaller
-	default:
-		limits["user:"+strconv.FormatInt(caller.UserID, 10)] = maxStreamsOfCaller
+	if caller != nil {
+		limits[callerKey(caller)] = maxStreamsOfCaller
 	}
 	if caller != nil && caller.Tenant != nil {
 		limits["tenant:"+caller.Tenant.TenantID.String()] = maxStreamsOfTenant
@@ -351,9 +303,6 @@ func (s *streams) acquireSlot(caller *authz.Caller) (release func(), err error) 
 		if s.open[key] >= limit {
 			return nil, errTooManyStreams
 		}
-	}
-	if s.open == nil {
-		s.open = map[string]int{}
 	}
 	for key := range limits {
 		s.open[key]++

@@ -93,43 +93,35 @@ var errNotMultipart = fault.New(fault.Unsupported, "error.multipart_expected")
 // 415, and a missing or empty file 422 on the field. If a field is repeated, the last one counts.
 // Other fields, the file name and its declared type are ignored.
 func Upload[T any](field string, maxBytes int64, fn func(ctx context.Context, file []byte) (*Data[T], error)) Handler {
-	return upload[T]{field: field, maxBytes: maxBytes, fn: fn}
-}
-
-type upload[T any] struct {
-	field    string
-	maxBytes int64
-	fn       func(context.Context, []byte) (*Data[T], error)
-}
-
-func (u upload[T]) compile(a *API, op *operation) serve {
-	op.doc.Input = reference.Upload
-	form := &shape.Schema{Type: shape.TypeObject}
-	form.Add(u.field, true, &shape.Schema{Type: shape.TypeString, Format: "binary"})
-	op.doc.RequestBody = &reference.Body{Required: true, Content: reference.Content{"multipart/form-data": {Schema: form}}}
-	new(Data[T]).describe(a.registry, op)
-	return func(w http.ResponseWriter, r *http.Request) error {
-		began := clock.System().Now()
-		file, err := u.read(w, r)
-		if err == nil {
-			err = recheckAfter(r.Context(), began)
+	return func(a *API, op *operation) serve {
+		op.doc.Input = reference.Upload
+		form := &shape.Schema{Type: shape.TypeObject}
+		form.Add(field, true, &shape.Schema{Type: shape.TypeString, Format: "binary"})
+		op.doc.RequestBody = &reference.Body{Required: true, Content: reference.Content{"multipart/form-data": {Schema: form}}}
+		new(Data[T]).describe(a.registry, op)
+		return func(w http.ResponseWriter, r *http.Request) error {
+			began := clock.System().Now()
+			file, err := readFile(w, r, field, maxBytes)
+			if err == nil {
+				err = recheckAfter(r.Context(), began)
+			}
+			if err != nil {
+				return err
+			}
+			if len(file) == 0 {
+				return fault.OnField(field, "validation.required")
+			}
+			out, err := fn(r.Context(), file)
+			if err != nil {
+				return err
+			}
+			return out.write(w, r, op.status)
 		}
-		if err != nil {
-			return err
-		}
-		if len(file) == 0 {
-			return fault.OnField(u.field, "validation.required")
-		}
-		out, err := u.fn(r.Context(), file)
-		if err != nil {
-			return err
-		}
-		return out.write(w, r, op.status)
 	}
 }
 
-// read returns the file, or nil if the body has none.
-func (u upload[T]) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// readFile returns the file in a field of a form, or nil if the body has none.
+func readFile(w http.ResponseWriter, r *http.Request, field string, maxBytes int64) ([]byte, error) {
 	contentType := r.Header.Get("Content-Type")
 	if contentType == "" && r.ContentLength == 0 {
 		return nil, nil
@@ -141,7 +133,7 @@ func (u upload[T]) read(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	if params["boundary"] == "" {
 		return nil, errUnreadable
 	}
-	parts := multipart.NewReader(http.MaxBytesReader(w, r.Body, u.maxBytes+multipartOverhead), params["boundary"])
+	parts := multipart.NewReader(http.MaxBytesReader(w, r.Body, maxBytes+multipartOverhead), params["boundary"])
 	var file []byte
 	for {
 		part, err := parts.NextPart()
@@ -151,13 +143,13 @@ func (u upload[T]) read(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 		if err != nil {
 			return nil, bodyError(err)
 		}
-		if part.FormName() != u.field {
+		if part.FormName() != field {
 			continue
 		}
-		if file, err = io.ReadAll(io.LimitReader(part, u.maxBytes+1)); err != nil {
+		if file, err = io.ReadAll(io.LimitReader(part, maxBytes+1)); err != nil {
 			return nil, bodyError(err)
 		}
-		if int64(len(file)) > u.maxBytes {
+		if int64(len(file)) > maxBytes {
 			return nil, errTooLarge
 		}
 	}

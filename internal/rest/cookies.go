@@ -68,7 +68,7 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 	if !b.mode {
 		b.refused = origin
 	}
-	if c, err := r.Cookie(b.sessionCookie()); err == nil && len(c.Value) == sessionLength {
+	if c, err := r.Cookie(b.cookieName(sessionCookie)); err == nil && len(c.Value) == sessionLength {
 		b.session = c.Value
 	}
 	if c, err := r.Cookie(b.cookieName(browserCookie)); err == nil {
@@ -80,9 +80,6 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 // Session returns the secret of the session cookie, or "". It is for handlers that are mounted
 // outside the route table.
 func (a *API) Session(r *http.Request) string { return a.browserOf(nil, r).session }
-
-// sessionCookie returns the name of the session cookie.
-func (b *browser) sessionCookie() string { return b.cookieName(sessionCookie) }
 
 // cookieName returns the name of a cookie with the prefix that protects it.
 func (b *browser) cookieName(name string) string {
@@ -136,7 +133,7 @@ func newSession() string {
 
 func (b *browser) set(session string, keep time.Duration) {
 	b.w.Header().Set("Cache-Control", "no-store")
-	b.setCookie(http.Cookie{Name: b.sessionCookie(), Value: session, HttpOnly: true, MaxAge: int(keep / time.Second)})
+	b.setCookie(http.Cookie{Name: b.cookieName(sessionCookie), Value: session, HttpOnly: true, MaxAge: int(keep / time.Second)})
 	b.setCookie(http.Cookie{Name: csrfCookie, Value: csrfToken(session), MaxAge: int(keep / time.Second)})
 }
 

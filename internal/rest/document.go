@@ -1,7 +1,9 @@
 package rest
 
 import (
+	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,6 +26,23 @@ func (a *API) encodeDocument() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
+// serveDocument serves the OpenAPI document. Clients can cache it, but must revalidate it each
+// time.
+func (a *API) serveDocument(w http.ResponseWriter, r *http.Request) {
+	text, err := a.Document()
+	if err != nil {
+		a.WriteError(w, r, err)
+		return
+	}
+	b := taggedJSON(text, "no-cache")
+	w.Header().Add("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		b.Data, b.ETag = a.packedDocument(), b.ETag+"-gzip"
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	_ = b.write(w, r, http.StatusOK) // only streams can fail
+}
+
 // describe builds the document.
 func (a *API) describe() *reference.Document {
 	session := browser{secure: a.cfg.HTTPS, domain: a.cfg.CookieDomain}
@@ -43,7 +62,7 @@ func (a *API) describe() *reference.Document {
 				"description": "Secret of an API key with the scope of the operation (`x-api-key-scope`).",
 			},
 			"session": {
-				"type": "apiKey", "in": "cookie", "name": session.sessionCookie(),
+				"type": "apiKey", "in": "cookie", "name": session.cookieName(sessionCookie),
 				"description": "Session cookie for a frontend on a first-party origin (cookie mode). `GET /csrf-cookie` sets it and login replaces it. " +
 					"It is ignored in requests with an `Authorization` header.",
 			},
@@ -65,13 +84,9 @@ func (a *API) describe() *reference.Document {
 
 // Event is a type of webhook event, described in the webhooks section of the document.
 type Event struct {
-	name, summary string
-	data          reflect.Type
-}
-
-// NewEvent returns an event whose data is a T. The summary says when it is sent.
-func NewEvent[T any](name, summary string) Event {
-	return Event{name: name, summary: summary, data: reflect.TypeFor[T]()}
+	Name    string
+	Summary string // when it is sent
+	Data    reflect.Type
 }
 
 // addEvents describes the webhook events.
@@ -83,11 +98,11 @@ func (a *API) addEvents(doc *reference.Document) {
 	mapping := map[string]string{}
 	all := &shape.Schema{Discriminator: map[string]any{"propertyName": "type", "mapping": mapping}}
 	for _, e := range a.cfg.Events {
-		schema := reference.Pascal(e.name) + "Event"
+		schema := reference.Pascal(e.Name) + "Event"
 		doc.Components.Schemas[schema] = e.schema(a.registry)
 		all.OneOf = append(all.OneOf, shape.Ref(schema))
-		mapping[e.name] = shape.Prefix + schema
-		doc.Webhooks[e.name] = reference.PathItem{"post": eventOperation("on"+reference.Pascal(e.name), e.summary, shape.Ref(schema))}
+		mapping[e.Name] = shape.Prefix + schema
+		doc.Webhooks[e.Name] = reference.PathItem{"post": eventOperation("on"+reference.Pascal(e.Name), e.Summary, shape.Ref(schema))}
 	}
 	for _, op := range a.ops {
 		if op.route.MakesEndpoints {
@@ -98,15 +113,15 @@ func (a *API) addEvents(doc *reference.Document) {
 }
 
 func (e Event) schema(registry *shape.Registry) *shape.Schema {
-	s := &shape.Schema{Type: shape.TypeObject, Description: e.summary}
-	s.Add("type", true, &shape.Schema{Type: shape.TypeString, Enum: []string{e.name}, Description: "Type of the event."})
+	s := &shape.Schema{Type: shape.TypeObject, Description: e.Summary}
+	s.Add("type", true, &shape.Schema{Type: shape.TypeString, Enum: []string{e.Name}, Description: "Type of the event."})
 	s.Add("timestamp", true, &shape.Schema{Type: shape.TypeString, Format: "date-time", Description: "Time of the event, in UTC with microseconds."})
 	s.Add("tenant_id", true, &shape.Schema{
 		Type: shape.TypeString, Format: "uuid", Nullable: true, Description: "ID of the tenant. Null for events of the platform.",
 	})
-	data := registry.Schema(e.data, "")
+	data := registry.Schema(e.Data, "")
 	data.Description = "Object that the event is about, as the API returns it."
-	if e.data.Kind() == reflect.Slice {
+	if e.Data.Kind() == reflect.Slice {
 		data.Description = "Objects that the event is about, as the API returns them."
 	}
 	s.Add("data", true, data)

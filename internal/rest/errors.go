@@ -22,13 +22,13 @@ import (
 
 // Errors that belong to HTTP itself.
 var (
-	errNotFound         = shape.ErrNotFound
 	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errCSRF             = fault.New(fault.CSRF, "error.csrf")
 	errOrigin           = fault.New(fault.CSRF, "error.csrf_origin")
 	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
 	errEmailNotVerified = fault.NewCoded(fault.Forbidden, fault.EmailNotVerified)
 	errFactorNeeded     = fault.NewCoded(fault.Forbidden, fault.MFARequired)
+	errFactorMissing    = fault.NewCoded(fault.Forbidden, fault.MFAEnrollmentRequired)
 	errScope            = fault.NewCoded(fault.Forbidden, fault.InsufficientScope)
 	errTooManyRequests  = fault.New(fault.TooMany, "error.too_many_requests")
 	errMalformedJSON    = fault.New(fault.Malformed, "error.malformed_json")
@@ -47,13 +47,6 @@ var (
 	errExpired          = fault.NewCoded(fault.Forbidden, fault.ImpersonationExpired)
 	errReadOnly         = fault.NewCoded(fault.Forbidden, fault.ImpersonationReadOnly)
 )
-
-// errFactorMissing means that the caller lacks a second factor that the tenant, or the platform for
-// its admins, requires (403).
-var errFactorMissing = fault.NewCoded(fault.Forbidden, fault.MFAEnrollmentRequired)
-
-// NotFound returns the error for a record that does not exist or belongs to another tenant.
-func NotFound() error { return errNotFound }
 
 // statuses maps error kinds to HTTP statuses.
 var statuses = map[fault.Kind]int{
@@ -161,7 +154,7 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 		a.missing.ServeHTTP(w, r)
 		return
 	}
-	a.WriteError(w, r, errNotFound)
+	a.WriteError(w, r, shape.ErrNotFound)
 }
 
 // isPage reports whether the request comes from a browser that loads a page, rather than an API

@@ -23,12 +23,8 @@ import (
 // to the 404, in the order of refusals (rules: http#order-of-refusals). Validation follows in bind.
 func (a *API) protect(op *operation, next serve) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx := r.Context()
-		if a.cfg.Timeout > 0 {
-			timed, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
-			defer cancel()
-			ctx = timed
-		}
+		ctx, cancel := context.WithTimeout(r.Context(), a.cfg.Timeout)
+		defer cancel()
 		info := RequestOf(ctx)
 		info.op, info.browser = op, a.browserOf(w, r)
 		r = r.WithContext(authz.WithSource(ctx, authz.Source{IP: a.cfg.Address(r), UserAgent: userAgent(r)}))
@@ -165,11 +161,8 @@ func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error
 // countCaller counts requests of an authenticated caller. The API keys of a tenant also share a
 // count, so that a tenant cannot multiply its limit by creating keys.
 func (a *API) countCaller(ctx context.Context, h http.Header, group string, caller *authz.Caller, hits int) error {
-	key := "user:" + strconv.FormatInt(caller.UserID, 10)
-	switch {
-	case caller.Key != nil:
-		key = "key:" + caller.Key.ID.String()
-	case caller.Tenant != nil && limit.IsPerTenant(group):
+	key := callerKey(caller)
+	if caller.Key == nil && caller.Tenant != nil && limit.IsPerTenant(group) {
 		key = "tenant:" + caller.Tenant.TenantID.String()
 	}
 	d := a.cfg.Limiter.AllowMany(ctx, group, key, hits, 1)
@@ -201,7 +194,8 @@ func LimitByField(field string, normalize func(text string) (string, error), add
 	return func(o *operation) {
 		o.addressGroup = addressGroup
 		o.limitText = func(body jsontext.Value) string {
-			text, err := normalize(shape.Peek(body, field))
+			text, _ := shape.Peek(body, field)
+			text, err := normalize(text)
 			if err != nil {
 				return ""
 			}
@@ -316,8 +310,8 @@ var refusals = map[Guard]struct {
 	AdminFactor: {errFactorMissing, func(c *authz.Caller, r *http.Request) bool {
 		return c.IsPlatformAdmin && !c.HasFactor && (chi.URLParam(r, "tenantId") == "" || !isMember(c, r))
 	}},
-	factorPassed: {errFactorNeeded, func(c *authz.Caller, _ *http.Request) bool { return c.HasFactor && !c.FactorPassed }},
-	emailProved:  {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return c.Key == nil && !c.EmailVerified }},
+	FactorPassed: {errFactorNeeded, func(c *authz.Caller, _ *http.Request) bool { return c.HasFactor && !c.FactorPassed }},
+	EmailProved:  {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return c.Key == nil && !c.EmailVerified }},
 	// An API key has no email.
 	EmailVerified:        {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return c.Key == nil && !c.EmailVerified }},
 	ImpersonationPrevent: {errImpersonating, func(c *authz.Caller, _ *http.Request) bool { return c.Impersonator != nil }},

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"slices"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,11 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Handler handles the requests of a route. Handle, File, Upload and HandleRaw create handlers.
-type Handler interface {
-	// compile describes the route and returns the function to run after its guards.
-	compile(a *API, op *operation) serve
-}
+// Handler describes a route and returns the function to run after its guards. Handle, File, Upload,
+// Batch and HandleRaw create handlers.
+type Handler func(a *API, op *operation) serve
 
 // serve handles a request, or returns the error to respond with.
 type serve func(w http.ResponseWriter, r *http.Request) error
@@ -95,7 +93,7 @@ func File[I any](fn func(context.Context, *I) (*Blob, error), contentTypes ...st
 		for _, contentType := range contentTypes {
 			s := &shape.Schema{Type: shape.TypeString, Format: "binary"}
 			if contentType == jsonType {
-				s = &shape.Schema{Type: shape.TypeObject, IsFreeForm: true}
+				s = shape.Object{}.Schema(nil)
 			}
 			content[contentType] = &reference.Media{Schema: s}
 		}
@@ -107,7 +105,7 @@ func File[I any](fn func(context.Context, *I) (*Blob, error), contentTypes ...st
 func (op *operation) describe(status int, content reference.Content, headers ...string) {
 	response := &reference.Response{Description: http.StatusText(status), Content: content}
 	response.AddHeaders(headers...)
-	op.doc.Responses[statusText(status)] = response
+	op.doc.Responses[strconv.Itoa(status)] = response
 }
 
 // Handle returns a handler for a function. I is a struct with `path`, `query` and `cookie` fields
@@ -121,78 +119,42 @@ func Handle[I, O any](fn func(context.Context, *I) (*O, error), options ...Optio
 		out, err := fn(ctx, in.(*I))
 		return any(out).(answer), err
 	}
-	return handler{input: reflect.TypeFor[I](), result: result, call: call, options: options}
+	return newHandler(reflect.TypeFor[I](), result, call, options)
 }
 
-// handler is not generic, because the compiler would repeat its methods for each route.
-type handler struct {
-	input   reflect.Type
-	result  answer // describes the response
-	call    func(ctx context.Context, in any) (answer, error)
-	options []Option
-}
-
-func (h handler) compile(a *API, op *operation) serve {
-	for _, option := range h.options {
-		option(op)
-	}
-	op.readInput(a.registry, h.input)
-	h.result.describe(a.registry, op)
-	op.describeCSV()
-	return func(w http.ResponseWriter, r *http.Request) error {
-		in := reflect.New(h.input).Interface()
-		if err := a.bind(op, w, r, in); err != nil {
-			return err
+// newHandler is not generic, because the compiler would repeat it for each route. result describes
+// the response.
+func newHandler(input reflect.Type, result answer, call func(ctx context.Context, in any) (answer, error), options []Option) Handler {
+	return func(a *API, op *operation) serve {
+		for _, option := range options {
+			option(op)
 		}
-		out, err := h.call(r.Context(), in)
-		if err != nil {
-			return op.completeFields(r.Context(), in, err)
+		op.readInput(a.registry, input)
+		result.describe(a.registry, op)
+		return func(w http.ResponseWriter, r *http.Request) error {
+			in := reflect.New(input).Interface()
+			if err := a.bind(op, w, r, in); err != nil {
+				return err
+			}
+			out, err := call(r.Context(), in)
+			if err != nil {
+				return op.completeFields(r.Context(), in, err)
+			}
+			return out.write(w, r, op.status)
 		}
-		return out.write(w, r, op.status)
-	}
-}
-
-// describeCSV adds the file to the reference of a JSON response that the parameter format replaces with
-// a CSV file.
-func (op *operation) describeCSV() {
-	isFile := slices.ContainsFunc(op.params, func(p param) bool {
-		return p.in == "query" && p.Name == "format" && slices.Contains(p.Enum, "csv")
-	})
-	response := op.doc.Responses["200"]
-	if isFile && response != nil && response.Content[jsonType] != nil {
-		response.Content["text/csv"] = &reference.Media{Schema: &shape.Schema{Type: shape.TypeString}}
 	}
 }
 
 // HandleRaw returns a handler that calls a plain HTTP handler, such as the receiver of signed
-// notifications. Guards and limits run before it. It must limit the size of the body itself. For
-// the reference, contentType is the content type of the body, and A is the type of the JSON
-// response. struct{} means that the response is empty or not JSON.
-func HandleRaw[A any](h http.Handler, contentType string) Handler {
-	return raw{handler: h, contentType: contentType, answer: reflect.TypeFor[A]()}
-}
-
-type raw struct {
-	handler     http.Handler
-	contentType string
-	answer      reflect.Type
-}
-
-func (h raw) compile(a *API, op *operation) serve {
-	if op.route.Method != http.MethodGet {
-		s := &shape.Schema{Type: shape.TypeString}
-		if h.contentType == jsonType {
-			s = &shape.Schema{Type: shape.TypeObject, IsFreeForm: true}
+// notifications. Guards and limits run before it. It must limit the size of the body itself. A is
+// the type of the JSON response in the reference.
+func HandleRaw[A any](h http.Handler) Handler {
+	return func(a *API, op *operation) serve {
+		op.doc.RequestBody = &reference.Body{Required: true, Content: reference.JSONContent(shape.Object{}.Schema(nil))}
+		op.describe(http.StatusOK, reference.JSONContent(a.registry.Schema(reflect.TypeFor[A](), "")))
+		return func(w http.ResponseWriter, r *http.Request) error {
+			h.ServeHTTP(w, r)
+			return nil
 		}
-		op.doc.RequestBody = &reference.Body{Required: true, Content: reference.Content{h.contentType: {Schema: s}}}
-	}
-	var content reference.Content
-	if h.answer.NumField() > 0 {
-		content = reference.JSONContent(a.registry.Schema(h.answer, ""))
-	}
-	op.describe(http.StatusOK, content)
-	return func(w http.ResponseWriter, r *http.Request) error {
-		h.handler.ServeHTTP(w, r)
-		return nil
 	}
 }

@@ -114,7 +114,7 @@ func TestPanicsDoNotFillTheLog(t *testing.T) {
 			t.Errorf("after %d panics %d in the log, want %d", i+1, got, want)
 		}
 	}
-	_, _ = http.Get(s.url + "/api/v1/half")                                    // the connection is closed
+	_, _ = http.Post(s.url+"/api/v1/half", "", nil)                            // the connection is closed
 	if got := strings.Count(s.log.String(), logged); got != 3 || counted < 6 { // the client may retry
 		t.Errorf("of two places: %d in the log, %d counted", got, counted)
 	}
@@ -127,7 +127,7 @@ func TestPanicsDoNotFillTheLog(t *testing.T) {
 func TestPanicHalfWay(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/half", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/v1/half", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

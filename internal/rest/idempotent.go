@@ -53,8 +53,13 @@ func (a *API) runOnce(op *operation, next serve) serve {
 		if err != nil {
 			return err
 		}
+		caller := authz.FromContext(r.Context())
+		who := callerKey(caller)
+		if caller.Impersonator != nil { // another caller than the user
+			who += " by:" + strconv.FormatInt(caller.Impersonator.UserID, 10)
+		}
 		once := idempotency.Request{
-			Caller: callerKey(authz.FromContext(r.Context())), Path: r.Method + " " + r.URL.Path, Key: key, Body: comparableBody(body),
+			Caller: who, Path: r.Method + " " + r.URL.Path, Key: key, Body: comparableBody(body),
 		}
 		response, err := a.cfg.Idempotency.Run(r.Context(), once, func(ctx context.Context) (idempotency.Response, error) {
 			return a.record(ctx, next, w, r, body)
@@ -72,18 +77,14 @@ func (a *API) runOnce(op *operation, next serve) serve {
 // record runs a request and returns its response. A client that disconnects does not end the
 // request, because a retry must find the outcome.
 func (a *API) record(ctx context.Context, next serve, w http.ResponseWriter, r *http.Request, body []byte) (idempotency.Response, error) {
-	ctx = context.WithoutCancel(ctx)
-	if a.cfg.Timeout > 0 {
-		timed, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
-		defer cancel()
-		ctx = timed
-	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.Timeout)
+	defer cancel()
 	again := r.WithContext(ctx)
 	again.Body = io.NopCloser(bytes.NewReader(body))
 	if len(body) == 0 {
 		again.Body = http.NoBody
 	}
-	recorded := &recorder{header: w.Header(), status: http.StatusOK}
+	recorded := &recorder{header: w.Header(), status: http.StatusOK} // headers go to the client's response
 	err := next(recorded, again)
 	return idempotency.Response{Status: recorded.status, Body: recorded.body.Bytes()}, err
 }
@@ -102,19 +103,6 @@ func idempotencyKey(r *http.Request) (string, error) {
 	return key, nil
 }
 
-// callerKey identifies a caller. A platform admin who impersonates a user is another caller than the
-// user.
-func callerKey(c *authz.Caller) string {
-	if c.Key != nil {
-		return "key:" + c.Key.ID.String()
-	}
-	key := "user:" + strconv.FormatInt(c.UserID, 10)
-	if c.Impersonator != nil {
-		key += " by:" + strconv.FormatInt(c.Impersonator.UserID, 10)
-	}
-	return key
-}
-
 // comparableBody returns a form of a body that does not depend on whitespace and the order of keys. A
 // missing body equals {}, as in bind.
 func comparableBody(body []byte) []byte {
@@ -129,11 +117,13 @@ func comparableBody(body []byte) []byte {
 	return value
 }
 
-// recorder records a response. Headers go to the client's response.
+// recorder records a response.
 type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
+	header    http.Header
+	status    int
+	body      bytes.Buffer
+	limit     int // maximum size of the body in bytes, or 0
+	isTooLong bool
 }
 
 // Header implements http.ResponseWriter.
@@ -143,4 +133,10 @@ func (r *recorder) Header() http.Header { return r.header }
 func (r *recorder) WriteHeader(status int) { r.status = status }
 
 // Write implements http.ResponseWriter.
-func (r *recorder) Write(data []byte) (int, error) { return r.body.Write(data) }
+func (r *recorder) Write(data []byte) (int, error) {
+	if r.limit > 0 && r.body.Len()+len(data) > r.limit {
+		r.isTooLong = true
+		return 0, bytes.ErrTooLarge
+	}
+	return r.body.Write(data)
+}

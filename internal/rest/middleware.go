@@ -105,9 +105,6 @@ func (u *unknownOrigins) log(ctx context.Context, log *slog.Logger, origin strin
 	if u.logged[origin] || len(u.logged) >= maxUnknownOrigins || len(origin) > 300 {
 		return
 	}
-	if u.logged == nil {
-		u.logged = map[string]bool{}
-	}
 	u.logged[origin] = true
 	host := origin
 	if parsed, err := url.Parse(origin); err == nil && parsed.Host != "" {

@@ -28,7 +28,7 @@ func listing(t *testing.T, next page.NextPart[thing]) *server {
 	t.Helper()
 	return start(t, []rest.Route{{
 		Method: http.MethodGet, Path: "/api/v1/things", Scope: rest.Public,
-		Handler: rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Listing[thing], error) {
+		Handler: rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Body[page.Part[thing]], error) {
 			q, err := page.ParsePart(rest.RequestOf(ctx).Query())
 			if err != nil {
 				return nil, err
@@ -37,7 +37,7 @@ func listing(t *testing.T, next page.NextPart[thing]) *server {
 				return rest.StreamList(ctx, next)
 			}
 			return rest.ListPage(page.New(q, "https://api.example.com/api/v1/things", []thing{{ID: 7}}, 21))
-		}),
+		}, rest.Lists(page.Spec{})),
 	}})
 }
 

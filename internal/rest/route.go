@@ -23,22 +23,23 @@ const (
 	OnboardingComplete   Guard = "onboarding.complete"
 	ImpersonationPrevent Guard = "impersonation.prevent"
 	ImpersonationActive  Guard = "impersonation.active"
-	// ImpersonationRefuse guards routes that are not available during impersonation.
+	// ImpersonationRefuse guards routes that are not available during impersonation, because their
+	// effect would outlive it.
 	ImpersonationRefuse Guard = "impersonation.refuse"
 	PlatformAdmin       Guard = "platform.admin"
 	// EmailVerified guards routes that require a verified email if the settings say so.
 	EmailVerified Guard = "email.verified"
-	// emailProved guards routes that always require a verified email.
-	emailProved Guard = "email.verified:always"
+	// EmailProved guards routes that always require a verified email.
+	EmailProved Guard = "email.verified:always"
 	// SSOLogin guards the routes of a tenant that requires single sign-on of its members.
 	SSOLogin Guard = "sso.login"
 	// FactorEnrolled guards the routes of a tenant that requires a second factor of its members.
 	// AdminFactor guards the routes of platform admins, if the settings require a second factor.
 	FactorEnrolled Guard = "mfa.enrolled"
 	AdminFactor    Guard = "admin.mfa_enrolled"
-	// factorPassed guards routes that a user with a second factor can only use with a login that has
+	// FactorPassed guards routes that a user with a second factor can only use with a login that has
 	// passed it.
-	factorPassed Guard = "mfa.passed"
+	FactorPassed Guard = "mfa.passed"
 	// MemberOrAdmin guards the billing portal: a member of the tenant, or a platform admin for any
 	// tenant.
 	MemberOrAdmin Guard = "tenant.member|platform.admin"
@@ -69,9 +70,6 @@ var guards = map[Scope][]Guard{
 	Admin:  {AuthToken, ImpersonationPrevent, PlatformAdmin, AdminFactor}, Billing: {AuthToken, MemberOrAdmin, SSOLogin, FactorEnrolled, AdminFactor}, Impersonating: {AuthToken, ImpersonationActive}, Public: nil,
 }
 
-// Guards returns the guards of a scope.
-func (s Scope) Guards() []Guard { return guards[s] }
-
 // Route is one row of the route table. It defines all checks that run before the handler.
 type Route struct {
 	Method     string
@@ -80,23 +78,13 @@ type Route struct {
 	Permission string // "" requires none, "a|b" either one, "a&b" both
 	Rate       string // a group of package limit; "" is unlimited
 	Summary    string // one line for the reference
-	// InPerson rejects callers during impersonation, because the effect of the route would outlive
-	// it.
-	InPerson bool
+	// Extra are guards in addition to the guards of the scope, which must not be Public.
+	Extra []Guard
 	// Precheck checks a request before validation. field returns a text field of the body, or "" if
 	// it is absent or not a string. It can be nil.
 	Precheck func(ctx context.Context, field func(name string) string) error
 	// InPersonFields are fields of the body that are refused during impersonation, before validation.
 	InPersonFields []string
-	// Verified rejects callers without a verified email, if the settings require one.
-	Verified bool
-	// Proved rejects callers without a verified email, whatever the settings.
-	Proved bool
-	// Factor rejects callers with a second factor whose login has not passed it.
-	Factor bool
-	// Membership rejects members without a second factor if their tenant requires one, on a route
-	// outside of the tenant's paths.
-	Membership bool
 	// Optional identifies the caller of a public route if the request has a user's credential. An
 	// invalid credential is ignored.
 	Optional bool
@@ -122,20 +110,12 @@ type Route struct {
 // Guards returns the guards of a route in execution order.
 func (r Route) Guards() []Guard {
 	list := slices.Clone(guards[r.Scope])
-	if r.InPerson && len(list) > 0 {
-		list = slices.Insert(list, 1, ImpersonationRefuse)
-	}
-	if r.Verified && len(list) > 0 {
-		list = append(list, EmailVerified)
-	}
-	if r.Proved && len(list) > 0 {
-		list = append(list, emailProved)
-	}
-	if r.Membership {
-		list = append(list, SSOLogin, FactorEnrolled)
-	}
-	if r.Factor {
-		list = append(list, factorPassed)
+	for _, extra := range r.Extra {
+		at := len(list)
+		if extra == ImpersonationRefuse {
+			at = 1 // right after authentication
+		}
+		list = slices.Insert(list, at, extra)
 	}
 	return list
 }

@@ -185,7 +185,7 @@ func routes() []rest.Route {
 	empty := rest.Handle(func(context.Context, *struct{}) (*rest.NoBody, error) { return nil, nil })
 	gone := func(_ context.Context, param func(string) string) error {
 		if param("id") == "404" {
-			return rest.NotFound()
+			return shape.ErrNotFound
 		}
 		return nil
 	}
@@ -212,13 +212,13 @@ func routes() []rest.Route {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})},
-		{Method: "POST", Path: "/api/v1/hook", Scope: rest.Public, Summary: "Raw", Handler: rest.HandleRaw[struct{}](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		{Method: "POST", Path: "/api/v1/hook", Scope: rest.Public, Summary: "Raw", Handler: rest.HandleRaw[rest.Note](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("raw"))
-		}), "application/json")},
-		{Method: "GET", Path: "/api/v1/half", Scope: rest.Public, Summary: "Break off", Handler: rest.HandleRaw[struct{}](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		}))},
+		{Method: "POST", Path: "/api/v1/half", Scope: rest.Public, Summary: "Break off", Handler: rest.HandleRaw[rest.Note](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("half of the answer"))
 			panic("secret: boom")
-		}), "text/plain")},
+		}))},
 	}
 }
 

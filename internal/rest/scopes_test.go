@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // Every scope is tested with every kind of caller. The columns match the table in
@@ -202,7 +203,7 @@ func TestCached(t *testing.T) {
 	list := func(ctx context.Context, _ *struct{}) (*rest.CachedAnswer[plans], error) {
 		return stored[i18n.Locale(ctx)], nil
 	}
-	gone := func(context.Context, *struct{}) (*rest.CachedAnswer[plans], error) { return nil, rest.NotFound() }
+	gone := func(context.Context, *struct{}) (*rest.CachedAnswer[plans], error) { return nil, shape.ErrNotFound }
 	s := start(t, []rest.Route{
 		{Method: "GET", Path: "/api/v1/plans", Scope: rest.Public, Handler: rest.Handle(list)},
 		{Method: "GET", Path: "/api/v1/gone", Scope: rest.Public, Handler: rest.Handle(gone)},
@@ -268,7 +269,7 @@ func TestFileAnswers(t *testing.T) {
 	}
 	read := func(_ context.Context, in *input) (*rest.Blob, error) {
 		if files[in.Name] == nil {
-			return nil, rest.NotFound()
+			return nil, shape.ErrNotFound
 		}
 		return files[in.Name](), nil
 	}
@@ -285,11 +286,18 @@ func TestFileAnswers(t *testing.T) {
 			h.Get("Cache-Control") != want.cache || h.Get("Content-Disposition") != want.disposition || h.Get("ETag") != want.tag {
 			t.Errorf("%s: %d %q %v", name, got.Status, got.Body, h)
 		}
+		if head := s.do(http.MethodHead, "/api/v1/files/"+name, ""); head.Status != 200 || head.Body != "" || head.Header.Get("Content-Type") != want.kind {
+			t.Errorf("HEAD %s: %d %q %v", name, head.Status, head.Body, head.Header)
+		}
 	}
-	if got := s.get("/api/v1/files/tagged", `If-None-Match: W/"v1"`); got.Status != 304 || got.Body != "" || got.Header.Get("ETag") != `"v1"` || got.Header.Get("Cache-Control") == "no-store" {
+	if got := s.get("/api/v1/files/tagged", `If-None-Match: "other", W/"v1"`); got.Status != 304 || got.Body != "" || got.Header.Get("ETag") != `"v1"` || got.Header.Get("Cache-Control") == "no-store" {
 		t.Errorf("%d %q %v", got.Status, got.Body, got.Header)
 	}
 	s.get("/api/v1/files/nothing").refused(404)
+	content := s.api.OpenAPI().Paths["/api/v1/files/{name}"]["get"].Responses["200"].Content
+	if content["text/csv"] == nil || content["image/png"] == nil || content["application/json"] != nil {
+		t.Errorf("documented: %v", content)
+	}
 
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/files/broken", nil)
 	if err != nil {

@@ -16,7 +16,7 @@ type adminTenantInput struct {
 
 // AdminList handles GET /admin/tenants/{tenant}/subscriptions. It lists all subscriptions of the
 // tenant, newest first.
-func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listing[SubscriptionView], error) {
+func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Body[page.Part[SubscriptionView]], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ type membersInput struct {
 }
 
 // Members handles GET /members.
-func (h *HTTP) Members(ctx context.Context, _ *membersInput) (*rest.Listing[TeamMember], error) {
+func (h *HTTP) Members(ctx context.Context, _ *membersInput) (*rest.Body[page.Part[TeamMember]], error) {
 	id := authz.TenantID(ctx)
 	show := h.member
 	if caller := authz.FromContext(ctx); caller.Key == nil && caller.Can(authz.TeamManage) {
@@ -93,7 +93,7 @@ func (h *HTTP) Members(ctx context.Context, _ *membersInput) (*rest.Listing[Team
 
 // members returns the response with a tenant's members. address is the URL for pagination links, and
 // show creates the view of a member.
-func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string, show func(Member) TeamMember) (*rest.Listing[TeamMember], error) {
+func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string, show func(Member) TeamMember) (*rest.Body[page.Part[TeamMember]], error) {
 	q, err := page.ParseSearchedPart(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -45,7 +46,7 @@ type adminMembersInput struct {
 }
 
 // AdminMembers handles GET /admin/tenants/{tenant}/members.
-func (h *HTTP) AdminMembers(ctx context.Context, in *adminMembersInput) (*rest.Listing[TeamMember], error) {
+func (h *HTTP) AdminMembers(ctx context.Context, in *adminMembersInput) (*rest.Body[page.Part[TeamMember]], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ type adminInvitationsInput struct {
 }
 
 // AdminInvitations handles GET /admin/tenants/{tenant}/invitations.
-func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Listing[TeamInvitation], error) {
+func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Body[page.Part[TeamInvitation]], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err

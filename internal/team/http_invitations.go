@@ -56,14 +56,14 @@ type invitationsInput struct {
 }
 
 // Invitations handles GET /invitations.
-func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Listing[TeamInvitation], error) {
+func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Body[page.Part[TeamInvitation]], error) {
 	id := authz.TenantID(ctx)
 	return h.invitations(ctx, id, in.PendingOnly, h.tenants+id.String()+"/team/invitations")
 }
 
 // invitations returns the response with a tenant's invitations. address is the URL for pagination
 // links.
-func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, address string) (*rest.Listing[TeamInvitation], error) {
+func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, address string) (*rest.Body[page.Part[TeamInvitation]], error) {
 	q, err := page.ParsePart(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err

@@ -167,7 +167,7 @@ func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error
 	}
 	exists, err := h.svc.Exists(ctx, id)
 	if err == nil && !exists {
-		err = rest.NotFound()
+		err = shape.ErrNotFound
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package token
 import (
 	"context"
 	"encoding/base64"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -46,8 +45,8 @@ func (h *HTTP) Issue(ctx context.Context, in *issueInput) (*rest.Data[BackendTok
 	return rest.OK(BackendToken{Token: token, ExpiresAt: shape.T(expires)}), nil
 }
 
-// maxAge is how long clients can cache the key set.
-const maxAge = 5 * time.Minute
+// cacheControl lets clients cache the key set for five minutes.
+const cacheControl = "public, max-age=300"
 
 // KeySet is a set of public keys (RFC 7517).
 type KeySet struct {
@@ -77,5 +76,6 @@ func (h *HTTP) KeySet(ctx context.Context, _ *struct{}) (*rest.Body[KeySet], err
 		x, y := base64.RawURLEncoding.EncodeToString(k.public[1:33]), base64.RawURLEncoding.EncodeToString(k.public[33:])
 		set.Keys[i] = PublicKey{Type: "EC", Curve: "P-256", ID: k.id, X: x, Y: y, Algorithm: "ES256", Use: "sig"}
 	}
-	return rest.NewBody(set).CacheFor(maxAge), nil
+	rest.RequestOf(ctx).SetHeader("Cache-Control", cacheControl)
+	return rest.NewBody(set), nil
 }

@@ -111,10 +111,10 @@ func addAnswer(answers map[int][]string, line string) bool {
 func (h *Handbook) Entry(method, path string) reference.Entry { return h.Entries[method+" "+path] }
 
 // Book returns all texts of the reference.
-func (h *Handbook) Book() *reference.Book {
+func (h *Handbook) Book() reference.Book {
 	csrf := h.mountedRoute("/csrf-cookie", "Start cookie mode", map[int]string{204: "The cookies are set."})
 	csrf.Headers = map[string]string{"X-CSRF-Token": "Value of the cookie `XSRF-TOKEN`, for a frontend on another host that cannot read the cookie."}
-	return &reference.Book{
+	return reference.Book{
 		About: about, Tags: h.tags, Kinds: kinds, Enums: enums(), Names: names, Refusals: refusals, Params: params, Fields: texts(), Examples: Examples,
 		Mounted: []reference.MountedOperation{
 			csrf,

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/page"
@@ -153,16 +154,16 @@ func (r *Response) AddHeaders(names ...string) {
 func addHeaders(op *Operation) {
 	if _, tagged := op.Entry.Answers[http.StatusNotModified]; tagged {
 		unchanged := &Response{Description: http.StatusText(http.StatusNotModified)}
-		op.Responses[text(http.StatusNotModified)] = unchanged
+		op.Responses[strconv.Itoa(http.StatusNotModified)] = unchanged
 		unchanged.AddHeaders("ETag", "Cache-Control")
-		op.Responses[text(http.StatusOK)].AddHeaders("ETag", "Cache-Control")
+		op.Responses[strconv.Itoa(http.StatusOK)].AddHeaders("ETag", "Cache-Control")
 	}
 	for status, response := range op.Responses {
 		response.AddHeaders("X-Request-Id")
 		if op.Rate != "" {
 			response.AddHeaders("X-RateLimit-Limit", "X-RateLimit-Remaining")
 		}
-		if status == text(http.StatusFound) {
+		if status == strconv.Itoa(http.StatusFound) {
 			response.AddHeaders("Location")
 		}
 	}

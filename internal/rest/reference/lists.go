@@ -31,11 +31,10 @@ func (b *Book) describeList(d *Document, op *Operation) {
 	if !spec.IsCursored {
 		addShared(queryParam("page", "Number of the page, starting at 1. Pages after the last one are empty.", &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Default: "1"}))
 	}
-	size := &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Maximum: &most, Default: strconv.Itoa(page.DefaultPerPage)}
+	size := &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Maximum: &most, Default: strconv.FormatInt(cmp.Or(spec.PerPage, page.DefaultPerPage), 10)}
 	if perPage := queryParam("per_page", "Number of items per page.", size); spec.PerPage == 0 && !spec.IsCursored {
 		addShared(perPage)
 	} else {
-		size.Default = strconv.FormatInt(cmp.Or(spec.PerPage, page.DefaultPerPage), 10)
 		add(perPage)
 	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Params)) {
@@ -59,10 +58,19 @@ func (b *Book) describeList(d *Document, op *Operation) {
 	if spec.CSV {
 		addShared(queryParam("format", "Format of the response. csv is a file with all entries of the list, without pages.", &shape.Schema{Type: shape.TypeString, Enum: page.Formats(), Default: "json"}))
 		addShared(queryParam("bom", "Whether to start the CSV with a byte order mark, which Excel requires for UTF-8.", &shape.Schema{Type: shape.TypeBoolean}))
-		op.Responses["200"].Content["text/csv"] = &Media{Schema: &shape.Schema{Type: shape.TypeString}}
 	}
 	if len(spec.Includes) > 0 {
 		add(namesParam("include", "Comma-separated list of related objects to include.", spec.Includes))
+	}
+}
+
+// describeCSV describes the file that the parameter format requests instead of JSON.
+func describeCSV(op *Operation) {
+	isFile := op.List != nil && op.List.CSV || slices.ContainsFunc(op.Parameters, func(p *Parameter) bool {
+		return p.Name == "format" && slices.Contains(p.Schema.Enum, "csv")
+	})
+	if response := op.Responses["200"]; isFile && response.Content["application/json"] != nil {
+		response.Content["text/csv"] = &Media{Schema: &shape.Schema{Type: shape.TypeString}}
 	}
 }
 
@@ -70,48 +78,40 @@ func queryParam(name, description string, schema *shape.Schema) *Parameter {
 	return &Parameter{Name: name, In: "query", Description: description, Schema: schema}
 }
 
-// namesParam returns a parameter for a comma-separated list of names.
+// namesParam returns a parameter for a comma-separated list of names; nil allows all texts.
 func namesParam(name, description string, names []string) *Parameter {
-	return &Parameter{Name: name, In: "query", Description: description, Explode: new(bool), Schema: &shape.Schema{
-		Type: shape.TypeArray, Items: &shape.Schema{Type: shape.TypeString, Enum: names},
-	}}
+	p := queryParam(name, description, &shape.Schema{Type: shape.TypeArray, Items: &shape.Schema{Type: shape.TypeString, Enum: names}})
+	p.Explode = new(bool)
+	return p
+}
+
+// filters describe the values of each kind of filter. AnyOf is a list.
+var filters = map[page.Kind]struct{ kind, format, text string }{
+	page.ExactMatch:   {shape.TypeString, "", "Exact match."},
+	page.PartialMatch: {shape.TypeString, "", "Partial match. Not case-sensitive."},
+	page.Bool:         {shape.TypeBoolean, "", "Exact match. 1 and 0 are accepted too."},
+	page.UUID:         {shape.TypeString, "uuid", "Exact match."},
+	page.Enum:         {shape.TypeString, "", "Exact match."},
+	page.Integer:      {shape.TypeInteger, "", "Exact match."},
+	page.DateFrom:     {shape.TypeString, "", "Start, inclusive: a datetime, or a date in UTC."},
+	page.DateTo:       {shape.TypeString, "", "End, inclusive: a datetime, or a date in UTC."},
+	page.DayFrom:      {shape.TypeString, "date", "First day, inclusive."},
+	page.DayTo:        {shape.TypeString, "date", "Last day, inclusive."},
+	page.Prefix:       {shape.TypeString, "", "Beginning of the text. Not case-sensitive."},
+	page.Words:        {shape.TypeString, "", "Words to search for: each must be the beginning of a word. Neither case nor accents matter."},
 }
 
 func filterParam(name string, f page.Filter) *Parameter {
-	s, text := &shape.Schema{Type: shape.TypeString}, "Exact match."
+	if f.Kind == page.AnyOf {
+		return namesParam(name, "One or more values, separated by commas.", f.Values)
+	}
+	known := filters[f.Kind]
+	s := &shape.Schema{Type: known.kind, Format: known.format}
 	switch f.Kind {
-	case page.PartialMatch:
-		text = "Partial match. Not case-sensitive."
-	case page.Bool:
-		s.Type, text = shape.TypeBoolean, "Exact match. 1 and 0 are accepted too."
-	case page.UUID:
-		s.Format = "uuid"
-	case page.Integer:
-		s.Type = shape.TypeInteger
 	case page.Enum:
 		s.Enum = f.Values
-	case page.AnyOf:
-		return anyOfParam(name, f)
-	case page.Prefix:
-		text = "Beginning of the text. Not case-sensitive."
 	case page.Words:
-
-		s.MinLength, text = 2, "Words to search for: each must be the beginning of a word. Neither case nor accents matter."
-	case page.DayFrom:
-		s.Format, text = "date", "First day, inclusive."
-	case page.DayTo:
-		s.Format, text = "date", "Last day, inclusive."
-	case page.DateFrom:
-		text = "Start, inclusive: a datetime, or a date in UTC."
-	case page.DateTo:
-		text = "End, inclusive: a datetime, or a date in UTC."
+		s.MinLength = 2
 	}
-	return queryParam(name, text, s)
-}
-
-// anyOfParam returns a parameter for one or more values, separated by commas.
-func anyOfParam(name string, f page.Filter) *Parameter {
-	return &Parameter{Name: name, In: "query", Description: "One or more values, separated by commas.", Explode: new(bool), Schema: &shape.Schema{
-		Type: shape.TypeArray, Items: &shape.Schema{Type: shape.TypeString, Enum: f.Values},
-	}}
+	return queryParam(name, known.text, s)
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/limit"
@@ -99,6 +100,7 @@ func (b *Book) Complete(doc *Document) {
 		if op.List != nil {
 			b.describeList(doc, op)
 		}
+		describeCSV(op)
 		addHeaders(op)
 		b.addRefusals(doc, op)
 		for _, p := range op.Parameters {
@@ -190,7 +192,7 @@ func (m MountedOperation) operation() *Operation {
 				response.Headers[name] = &Parameter{Description: text, Schema: &shape.Schema{Type: shape.TypeString}}
 			}
 		}
-		op.Responses[text(status)] = response
+		op.Responses[strconv.Itoa(status)] = response
 	}
 	return op
 }

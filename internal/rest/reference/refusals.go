@@ -96,7 +96,7 @@ func (b *Book) addRefusals(doc *Document, op *Operation) {
 		name, schema := forms[0].name, forms[0].schema
 		response := responseName(status, forms)
 		if len(forms) > maxNamedForms {
-			response = Capital(op.ID) + meanings[status][0]
+			response = capital(op.ID) + meanings[status][0]
 		}
 		if len(forms) > 1 {
 			name, schema = response+refusalSuffix, union(forms)
@@ -116,7 +116,7 @@ func (b *Book) addRefusals(doc *Document, op *Operation) {
 		if known := doc.Components.Responses[response]; known == nil || len(known.Headers) < len(r.Headers) {
 			doc.Components.Responses[response] = r
 		}
-		op.Responses[text(status)] = &Response{Ref: "#/components/responses/" + response}
+		op.Responses[strconv.Itoa(status)] = &Response{Ref: "#/components/responses/" + response}
 	}
 }
 
@@ -239,17 +239,15 @@ func responseName(status int, forms []form) string {
 func Pascal(code string) string {
 	var name strings.Builder
 	for _, word := range strings.FieldsFunc(strings.ToLower(code), func(c rune) bool { return c == '_' || c == '.' }) {
-		name.WriteString(Capital(word))
+		name.WriteString(capital(word))
 	}
 	return name.String()
 }
 
-// Capital capitalizes a word of a name.
-func Capital(word string) string {
+// capital capitalizes a word of a name.
+func capital(word string) string {
 	if word == "api" || word == "psp" || word == "csrf" {
 		return strings.ToUpper(word)
 	}
 	return strings.ToUpper(word[:1]) + word[1:]
 }
-
-func text(status int) string { return strconv.Itoa(status) }

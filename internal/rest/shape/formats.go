@@ -23,10 +23,10 @@ type format struct {
 var formats = map[string]format{
 	"": {},
 
-	"email":     {validEmail, "validation.email"},
-	"uuid":      {validUUID, "validation.uuid"},
+	"email":     {parses(mail.NormalizeAddress), "validation.email"},
+	"uuid":      {parses(ParseID), "validation.uuid"},
 	"uri":       {validURL, "validation.url"},
-	"date-time": {validTime, "validation.datetime"},
+	"date-time": {parses(parseTime), "validation.datetime"},
 	"date":      {validDate, "validation.date"},
 	"country":   {IsCountry, "validation.country"},
 	"currency":  {validCurrency, "validation.currency"},
@@ -36,19 +36,12 @@ var formats = map[string]format{
 	"int32": {}, "int64": {}, "double": {},
 }
 
-func validEmail(text string) bool {
-	_, err := mail.NormalizeAddress(text)
-	return err == nil
-}
-
-func validUUID(text string) bool {
-	_, err := ParseID(text)
-	return err == nil
-}
-
-func validTime(text string) bool {
-	_, err := parseTime(text)
-	return err == nil
+// parses returns a function that reports whether parse accepts a text.
+func parses[T any](parse func(string) (T, error)) func(string) bool {
+	return func(text string) bool {
+		_, err := parse(text)
+		return err == nil
+	}
 }
 
 // validDate accepts YYYY-MM-DD (rules: http#values).

@@ -70,10 +70,8 @@ func Ref(name string) *Schema { return &Schema{Ref: name} }
 
 // Property returns the property with a name, or nil.
 func (s *Schema) Property(name string) *Property {
-	for i := range s.Properties {
-		if s.Properties[i].Name == name {
-			return &s.Properties[i]
-		}
+	if i := s.indexOf([]byte(name)); i >= 0 {
+		return &s.Properties[i]
 	}
 	return nil
 }
@@ -163,6 +161,5 @@ func (s *Schema) literal(text string) jsontext.Value {
 	if s.Type != TypeString {
 		return jsontext.Value(text)
 	}
-	quoted, _ := jsontext.AppendQuote(nil, text)
-	return quoted
+	return quote(text)
 }

@@ -123,26 +123,18 @@ func children(raw jsontext.Value, f func(key []byte, value jsontext.Value)) {
 	}
 }
 
-// Peek returns the trimmed text of a key of an object that is not yet validated, or "" if the key
-// is absent or not a string.
-func Peek(raw jsontext.Value, name string) string {
-	var text string
+// Peek reports whether an object that is not yet validated has a key, and returns its trimmed text,
+// or "" if it is not a string.
+func Peek(raw jsontext.Value, name string) (text string, found bool) {
 	children(raw, func(key []byte, value jsontext.Value) {
 		if string(key) == name {
-			text = ""
+			text, found = "", true
 			if value.Kind() == '"' {
 				text = strings.TrimSpace(string(unquote(value)))
 			}
 		}
 	})
-	return text
-}
-
-// Has reports whether an object has a key.
-func Has(raw jsontext.Value, name string) bool {
-	found := false
-	children(raw, func(key []byte, _ jsontext.Value) { found = found || string(key) == name })
-	return found
+	return text, found
 }
 
 func (v *validator) checkObject(s *Schema, raw jsontext.Value, path string) jsontext.Value {
@@ -150,7 +142,11 @@ func (v *validator) checkObject(s *Schema, raw jsontext.Value, path string) json
 	case raw.Kind() != '{':
 		return v.fail(path, "validation.object")
 	case s.IsFreeForm:
-		return v.checkSize(s, v.checkFreeForm(raw, path), path)
+		value := v.checkFreeForm(raw, path)
+		if len(value) > s.MaxBytes { // without whitespace
+			return v.failWith(path, "validation.max_bytes", "max", s.MaxBytes)
+		}
+		return value
 	case s.Values != nil:
 		return v.checkMap(s.Values, raw, path)
 	}
@@ -372,13 +368,4 @@ func (v *validator) rewriteChildren(raw jsontext.Value, depth int) (out jsontext
 		out = appendMember(out, name, values[i])
 	}
 	return append(out, '}'), ""
-}
-
-// checkSize rejects an object that exceeds the size limit of its field, without whitespace. A nil
-// value was already rejected.
-func (v *validator) checkSize(s *Schema, raw jsontext.Value, path string) jsontext.Value {
-	if len(raw) > s.MaxBytes {
-		return v.failWith(path, "validation.max_bytes", "max", s.MaxBytes)
-	}
-	return raw
 }

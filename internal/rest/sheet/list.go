@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	stdjson "encoding/json"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +29,12 @@ type List[V any] struct {
 // Answer returns the response for a query. build makes the body of a page.
 func Answer[V, B any](ctx context.Context, l List[V], q page.Query, build func(entries []V, total int64) (B, error)) (*rest.Body[B], error) {
 	if asked, bom := q.CSV(); asked {
-		return new(rest.Body[B]).ReplaceWith(l.file(ctx, q.Export(), bom)), nil
+		part := q.Export()
+		file := entryFile(ctx, l.Name, l.Decimals, bom, func(ctx context.Context) ([]V, bool, error) {
+			entries, _, err := l.Read(ctx, part)
+			return entries, part.More(), err
+		})
+		return new(rest.Body[B]).ReplaceWith(file), nil
 	}
 	entries, total, err := l.Read(ctx, q)
 	if err != nil {
@@ -46,38 +50,6 @@ func Page[V any](ctx context.Context, l List[V], q page.Query, address string) (
 	return Answer(ctx, l, q, func(entries []V, total int64) (page.Page[V], error) {
 		return page.New(q, address, entries, total), nil
 	})
-}
-
-func (l List[V]) file(ctx context.Context, q page.Query, bom bool) *rest.Blob {
-	columns := columnsOf(reflect.TypeFor[V]())
-	amounts := amounts{decimals: l.Decimals, known: map[string]int{}}
-	var start bytes.Buffer
-	if bom {
-		start.WriteString(ByteOrderMark)
-	}
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.name()
-	}
-	AppendRow(&start, names...)
-	return &rest.Blob{
-		ContentType: "text/csv; charset=utf-8", Length: -1, Disposition: rest.Attachment(l.Name + ".csv"),
-		Stream: rest.Pages(ctx, func(ctx context.Context, b *bytes.Buffer) (bool, error) {
-			_, _ = start.WriteTo(b) // writing to a buffer never fails; later parts have no header
-			entries, _, err := l.Read(ctx, q)
-			if err != nil {
-				return false, err
-			}
-			for _, e := range entries {
-				fields, err := amounts.row(ctx, columns, e)
-				if err != nil {
-					return false, err
-				}
-				AppendRow(b, fields...)
-			}
-			return q.More(), nil
-		}),
-	}
 }
 
 // amounts formats amounts of money.

@@ -178,7 +178,7 @@ func (h *HTTP) PutLimit(ctx context.Context, in *overrideInput) (*rest.Data[Tena
 	}
 	i := slices.IndexFunc(rows, func(row TenantLimit) bool { return row.FeatureCode == in.Feature })
 	if i < 0 {
-		return nil, rest.NotFound() // it was deleted concurrently
+		return nil, shape.ErrNotFound // it was deleted concurrently
 	}
 	return rest.OK(rows[i]), nil
 }
