@@ -21,24 +21,25 @@ const (
 	JobRetire = "subscription.retire"
 )
 
-// Adoption is the decision on a subscription of the provider that is new here.
+// Adoption is the decision about a provider's subscription that is not stored yet.
 type Adoption uint8
 
 // The decisions (rules: subscription#read-back). A tenant has at most one subscription that is not
 // over.
 const (
-	// AdoptFirst stores it, because the tenant has no other subscription.
+	// AdoptFirst stores the new subscription, because the tenant has no other subscription.
 	AdoptFirst Adoption = iota
 	// AdoptReplacing stores the new subscription in place of the tenant's other subscription, because
 	// its checkout was opened to replace the other one.
 	AdoptReplacing
-	// AdoptLater is AdoptReplacing once it is paid. Until then the other subscription stays.
+	// AdoptLater applies AdoptReplacing once the new subscription is paid. Until then, the other
+	// subscription stays.
 	AdoptLater
 	// AdoptRefused cancels and refunds the new subscription: it is the second of two paid checkouts,
 	// it begins with a trial that the tenant has already had, or the tenant has been deleted.
 	AdoptRefused
-	// AdoptIgnored does nothing. The subscription was not bought here, and the tenant has another
-	// subscription or was deleted.
+	// AdoptIgnored does nothing. The subscription was not bought through this service, and the tenant
+	// has another subscription or was deleted.
 	AdoptIgnored
 )
 
@@ -162,8 +163,8 @@ func (s *Service) redeemBought(ctx context.Context, a adoption, next Subscriptio
 	return s.redeem(ctx, a.opened.id, next, nil)
 }
 
-// refuse enqueues the cancellation and the refund of a subscription, which was made with or without
-// a checkout.
+// refuse enqueues the cancellation and the refund of a subscription that a checkout or a contract has
+// started.
 func (s *Service) refuse(ctx context.Context, opened checkout, pspID, invoiceID string) error {
 	if err := s.store.refuseCheckout(ctx, opened.tenantID, opened.id, s.deps.Clock.Now()); err != nil {
 		return err
@@ -175,7 +176,7 @@ func (s *Service) refuse(ctx context.Context, opened checkout, pspID, invoiceID 
 	if opened.contract != nil {
 		r = refusedCheckout{SubscriptionID: pspID, InvoiceID: invoiceID}
 	}
-	// The key includes the session because it may become known only after the first refusal.
+	// The key includes the session, because the session may become known only after the first refusal.
 	return s.deps.Jobs.Enqueue(ctx, JobRefuse, r, jobs.Key(pspID+" "+opened.session))
 }
 

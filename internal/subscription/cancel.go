@@ -44,7 +44,7 @@ func (s *Service) cancelByID(ctx context.Context, tenantID, id uuid.UUID, c canc
 	})
 }
 
-// end runs the operation. The callers set the load step and the missing error.
+// end runs the operation that ends a subscription. The callers set the load step and the missing error.
 func (s *Service) end(ctx context.Context, c cancellation, o steps) (Subscription, error) {
 	in := c.instruction()
 	o.check = func(context.Context, Subscription) (instruction, verdict, error) { return in, mustSend, nil }
@@ -59,7 +59,7 @@ func (s *Service) sendCancellation(ctx context.Context, op operation) error {
 	if err := s.releaseSchedule(ctx, op); err != nil {
 		return err
 	}
-	if err := s.dropPending(ctx, op); err != nil && !errors.Is(err, psp.ErrRefused) { // refused: it has been paid
+	if err := s.dropPending(ctx, op); err != nil && !errors.Is(err, psp.ErrRefused) { // refused: already paid
 		return err
 	}
 	if op.Kind == opCancel {

@@ -42,8 +42,8 @@ type changeResult struct {
 	sub       Subscription
 	checkout  *psp.Checkout
 	isPending bool // the payer must confirm the payment; until then the subscription is unchanged
-	// action is set if the change creates a replacing subscription that waits for its first payment:
-	// the action that the payer must take. Otherwise it is nil.
+	// action is the action that the payer must take if the change creates a replacing subscription that
+	// waits for its first payment. Otherwise it is nil.
 	action *money.PaymentAction
 }
 
@@ -159,8 +159,8 @@ func (p changeParams) matches(in instruction) bool {
 }
 
 // confirmSeats is part of the claim step. It reports whether the plan still has room for the team and
-// the seats still suffice. Until now, the old plan limited invitations and joins. From now on,
-// invitations and joins see the stored operation.
+// the seats still suffice. Before the claim, only the old plan limits invitations and joins. After it,
+// they see the stored operation.
 func (s *Service) confirmSeats(ctx context.Context, sub Subscription, in instruction) (bool, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, in.PlanID)
 	if err != nil {
@@ -278,8 +278,8 @@ func (s *Service) makeChange(ctx context.Context, op operation) error {
 	return err
 }
 
-// explainChange is part of the settle step. It converts a refusal of the provider: to errDeclined for a
-// declined payment, and to errChangeRefused for any other reason.
+// explainChange is part of the settle step. It converts a declined payment to errDeclined and any other
+// refusal of the provider to errChangeRefused.
 func explainChange(refusal error) error {
 	switch {
 	case errors.Is(refusal, errUsageChanged):

@@ -58,8 +58,8 @@ func (s *Service) voidInvoice(ctx context.Context, invoiceID string) error {
 	return err
 }
 
-// dropChange drops the pending or scheduled change of a running subscription, if there is one. It fails with
-// plan_change_error if the invoice was paid in the meantime, because the change was then made.
+// dropChange drops the pending or scheduled change of a running subscription, if there is one. It fails
+// with plan_change_error if the invoice was paid in the meantime, because the change was then made.
 func (s *Service) dropChange(ctx context.Context, load loader) error {
 	_, err := s.operate(ctx, steps{
 		load: load,

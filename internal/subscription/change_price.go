@@ -51,7 +51,7 @@ func (c pricedChange) billsUsage(line psp.InvoiceLine) bool {
 	return slices.ContainsFunc(c.metered, func(m psp.MeteredItem) bool { return m.PriceID == line.PriceID })
 }
 
-// removesMetered reports whether changes remove a metered item, which invoices its usage.
+// removesMetered reports whether changes remove a metered item. The provider then invoices its usage.
 func removesMetered(changes []psp.MeteredChange) bool {
 	return slices.ContainsFunc(changes, func(ch psp.MeteredChange) bool { return ch.ItemID != "" })
 }
@@ -67,13 +67,13 @@ func (m move) beginsPeriod() bool {
 // priceAsShown returns the change to make. requested is the number of seats that the caller
 // requested, or 0 to keep the current number.
 //
-// Invariant: a change costs exactly what its last preview within previewLife showed to the same
-// user or API key, or it fails with preview_outdated and a new binding preview. To guarantee this,
+// Invariant: a change costs exactly the amounts that its last preview within previewLife showed to the
+// same user or API key, or it fails with preview_outdated and a new binding preview. To guarantee this,
 // the provider computes the cost again for the current subscription, from the time of the preview.
-// After that, nothing here changes the subscription: the operation begins only if no other state
+// After that, the service does not change the subscription: the operation begins only if no other state
 // was stored since the subscription was loaded, and no other operation begins before this one has
-// ended. Only a manual change at the provider between the two calls is not detected. Usage is
-// compared later, once recording has stopped: see requireShownUsage.
+// ended. Only a manual change at the provider between the two calls is not detected. Usage is compared
+// later, once recording has stopped: see requireShownUsage.
 func (s *Service) priceAsShown(ctx context.Context, m move, requested int64) (pricedChange, error) {
 	shown, err := s.store.lastPreview(ctx, m, requested, s.deps.Clock.Now())
 	if errors.Is(err, errNoPreview) {
@@ -188,11 +188,11 @@ func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) 
 	}
 	waiting := change.paid.unpaidCredit(0, share, units.Step())
 	change.UnpaidCredit = change.paid.unpaidCredit(p.unused, share, units.Step())
-	// Without proration the provider would not invoice the usage of the items that it removes.
+	// Without proration, the provider would not invoice the usage of the removed items.
 	nothing := share.Sign() == 0 && (begins || !costs) && !removesMetered(change.Metered)
 	if nothing || !costs && (overdue || p.net()-p.pending+change.UnpaidCredit-waiting > 0) {
 		change.Unprorated, change.UnpaidCredit = true, 0
-		if begins { // its invoice includes the pending credit
+		if begins { // the invoice of the new period includes the pending credit
 			change.UnpaidCredit = waiting
 		}
 		if p, err = s.previewCost(ctx, sub, change); err != nil {
@@ -240,9 +240,9 @@ func (s *Service) previewCost(ctx context.Context, sub Subscription, change pric
 	return p, nil
 }
 
-// deductUnpaid subtracts the unpaid part of a credit. waiting is the amount of the unpaid part that
-// was pending. Pending amounts are netted, so that the credit stays the same after they are charged
-// again.
+// deductUnpaid subtracts the unpaid part of a credit. waiting is the amount of the unpaid part that was
+// pending. Pending credits and charges are netted first, so that a preview shows the same credit before
+// and after the unpaid part is charged again.
 func (p *preview) deductUnpaid(unpaid, waiting int64) {
 	credits := p.credit - p.unused
 	both := min(credits, p.pending+credits)

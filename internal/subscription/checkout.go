@@ -26,9 +26,9 @@ const (
 	metaCheckout = "checkout_id"
 )
 
-// continueWindow is how long a retry continues a checkout whose request was never answered. For the
-// same key, the provider repeats the same failure, so the limit ensures that the tenant can pay
-// later. A session that was never returned expires by itself.
+// continueWindow is how long a retry continues a checkout whose request was never answered. The
+// provider repeats a failure for the same key, so a later request uses a new key and can succeed. A
+// session that was never returned expires by itself.
 const continueWindow = 10 * time.Minute
 
 // CheckoutParams is a tenant's request to buy a plan.

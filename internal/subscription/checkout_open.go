@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// An open checkout is read back at most every lookEvery, regardless of the number of requests, and
-// for lookFor. The provider closes its page after a day.
+// An open checkout is read back at most once per readBackInterval, regardless of the number of
+// requests, and only within readBackWindow. The provider's page closes after a day.
 const (
 	readBackInterval = 3 * time.Second
 	readBackWindow   = 48 * time.Hour
@@ -45,7 +45,8 @@ func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 	return s.store.completeCheckout(ctx, tenantOfSession(session), session.ID, s.deps.Clock.Now())
 }
 
-// refundRefused refunds a refused checkout that was paid after the refusal, as a bank debit can be.
+// refundRefused refunds a refused checkout that was paid after the refusal, for example by a bank
+// debit.
 func (s *Service) refundRefused(ctx context.Context, session psp.Checkout) error {
 	if session.PaymentStatus != psp.PaymentPaid {
 		return nil
@@ -74,7 +75,7 @@ func tenantOfSession(session psp.Checkout) uuid.UUID {
 // state is shown.
 //
 // Invariant: across all requests and instances, only one request at a time reads a checkout back,
-// and at most once per lookEvery.
+// and at most once per readBackInterval.
 func (s *Service) ReadOpenCheckouts(ctx context.Context, tenantID uuid.UUID) {
 	now := s.deps.Clock.Now()
 	open, err := s.store.listOpenCheckouts(ctx, tenantID, now.Add(-readBackWindow))

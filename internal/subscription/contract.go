@@ -39,12 +39,12 @@ func (p contractRequest) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// contract is the request of a subscription that the platform makes, as it is stored.
+// contract is the stored request of the platform to create a subscription.
 type contract struct {
 	Digest    string       `json:"digest"`
-	RequestID string       `json:"request_id,omitempty"` // of a request with an idempotency key
+	RequestID string       `json:"request_id,omitempty"` // set if the request has an idempotency key
 	By        authz.Origin `json:"by"`
-	// IsMailed means that the owner has got the link to pay a subscription that is not stored yet.
+	// IsMailed means that the owner was mailed the link to pay a subscription that is not stored yet.
 	IsMailed bool `json:"is_mailed,omitzero"`
 }
 
@@ -53,9 +53,9 @@ func (c contract) isRetryOf(earlier contract) bool {
 	return c.Digest == earlier.Digest && c.RequestID == earlier.RequestID
 }
 
-// createContract creates a subscription without a checkout (rules: subscription#contracts). It
-// makes the checks of a checkout. A subscription that is charged without a saved payment method, or
-// whose payment is declined, is incomplete, and the owner gets the link to pay.
+// createContract creates a subscription without a checkout (rules: subscription#contracts). It makes
+// the checks of a checkout. If a payment is due but no payment method is saved, or if the payment is
+// declined, the subscription is incomplete, and the owner gets the link to pay.
 //
 // Invariant: a tenant has at most one pending request. The request is committed under the tenant's
 // lock before the provider is called. Its ID is the idempotency key and is part of the metadata.
@@ -144,7 +144,8 @@ func (s *Service) settleContract(ctx context.Context, c checkout, remote psp.Sub
 	return sub, err
 }
 
-// addTerms adds the terms of a contract that the provider does not know to its metadata.
+// addTerms adds the terms of a contract that are stored only in the metadata of the provider's
+// subscription.
 func addTerms(metadata map[string]string, p contractRequest) {
 	if p.Terms.PurchaseOrder != "" {
 		metadata[subscriptions.MetaPurchaseOrder] = p.Terms.PurchaseOrder
@@ -194,7 +195,7 @@ func (s *Service) contractParams(ctx context.Context, bought purchase, p contrac
 	return k, err
 }
 
-// customPrice returns the price of a selection as a price of one subscription.
+// customPrice returns the price of a selection as a price for a single subscription.
 func (s *Service) customPrice(ctx context.Context, of selection) (*subscriptions.CustomPrice, error) {
 	product, err := s.deps.Prices.EnsureProduct(ctx, of.plan)
 	return &subscriptions.CustomPrice{
@@ -283,7 +284,7 @@ func (s *Service) lookUpContract(ctx context.Context, c checkout, customerID str
 	case err == nil:
 		err = s.ReadBack(ctx, remote.ID, nil)
 	}
-	if err == nil && Status(remote.Status).IsOver() { // it was not stored
+	if err == nil && Status(remote.Status).IsOver() { // an ended subscription that was not stored
 		return s.releaseContract(ctx, c, true)
 	}
 	if err == nil && c.replaces != uuid.Nil && Status(remote.Status) == Incomplete {
@@ -310,8 +311,8 @@ func (s *Service) releaseContract(ctx context.Context, c checkout, isDropped boo
 	return s.store.leaseContract(ctx, c, s.deps.Lease.Now())
 }
 
-// loadRepeated returns the subscription that an earlier attempt of the same request has created. If
-// there is none, it returns the error refusal. It recognizes only requests with an idempotency key.
+// loadRepeated returns the subscription that an earlier attempt of the same request has created,
+// otherwise the error refusal. It recognizes only requests with an idempotency key.
 func (s *Service) loadRepeated(ctx context.Context, tenantID uuid.UUID, asked contract, refusal error) (Subscription, error) {
 	if asked.RequestID == "" {
 		return Subscription{}, refusal
@@ -349,7 +350,7 @@ func (s *Service) completeContract(ctx context.Context, a adoption, next Subscri
 	return s.mailFirstPayment(ctx, a.opened, next)
 }
 
-// mailReplacement mails the link to pay a subscription that replaces another one to the owner, once.
+// mailReplacement mails the owner, once, the link to pay a subscription that replaces another one.
 func (s *Service) mailReplacement(ctx context.Context, a adoption, next Subscription) error {
 	k := a.opened.contract
 	if k == nil || k.IsMailed || next.Status != Incomplete || next.Action.URL == "" {
@@ -362,8 +363,8 @@ func (s *Service) mailReplacement(ctx context.Context, a adoption, next Subscrip
 	return s.mailFirstPayment(ctx, a.opened, next)
 }
 
-// redeemContract counts or releases the redemption that a subscription of the platform holds. The
-// hold remains while the subscription waits for its first payment.
+// redeemContract counts or releases the redemption that a contract holds. The hold remains while the
+// subscription waits for its first payment.
 func (s *Service) redeemContract(ctx context.Context, c checkout, next Subscription) error {
 	switch {
 	case next.Status == Incomplete:

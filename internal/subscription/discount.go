@@ -214,8 +214,8 @@ func (s *Service) selectDiscount(ctx context.Context, m *move, code string) (err
 	return err
 }
 
-// discountKey returns the part of the discount in the identity of a change. A change at the end of the
-// period redeems no discount and is another change.
+// discountKey returns the key that distinguishes the previews of a change by their discount. A change
+// at the end of the period redeems no discount and has its own key.
 func (m move) discountKey() string {
 	switch {
 	case m.atPeriodEnd:
@@ -242,7 +242,7 @@ func (op operation) changesDiscountTo(after Subscription) bool {
 }
 
 // offOf returns the discount on an amount. It is used only for purchases that do not exist at the
-// provider yet, so that the provider cannot compute the discount.
+// provider yet; otherwise the provider computes the discount.
 func (s *Service) offOf(ctx context.Context, d *discount.Discount, amount int64, currency string) (int64, error) {
 	if d == nil {
 		return 0, nil
@@ -303,7 +303,7 @@ func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *S
 		return nil
 	}
 	d, err := s.deps.Discounts.Load(ctx, next.Discount.ID)
-	isForeign := errors.Is(err, catalog.ErrNotFound) // a coupon of another database
+	isForeign := errors.Is(err, catalog.ErrNotFound) // the coupon belongs to another database
 	if isForeign || err == nil && next.Discount.isOver() && !d.Covers(next.PlanID, next.PriceCents) {
 		next.Discount = nil
 		return nil
@@ -314,8 +314,8 @@ func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *S
 	return err
 }
 
-// appliesToPeriodOf reports whether a repeating discount that has ended applies to the period of a state,
-// because the period began before.
+// appliesToPeriodOf reports whether a repeating discount that has ended applies to the period of a
+// state, because the period began before the discount ended.
 func (d *Discount) appliesToPeriodOf(next Subscription) bool {
 	return d != nil && d.EndsAt != nil && next.Status != Trialing && !next.Status.IsOver() &&
 		!next.UpdatedAt.Before(*d.EndsAt) && next.CurrentPeriodStart.Before(*d.EndsAt)
@@ -369,7 +369,8 @@ func (s Subscription) isWaived() bool {
 	return s.Discount != nil && s.Discount.EndsAt == nil && s.discountCents > 0 && s.discountCents == s.PriceCents*s.Quantity
 }
 
-// viewDiscount returns the view of a subscription's discount, or nil without one or after its end.
+// viewDiscount returns the view of a subscription's discount. It returns nil without a discount, or if
+// the discount or the subscription has ended.
 func (s viewMaker) viewDiscount(ctx context.Context, sub Subscription) (*SubscriptionDiscount, error) {
 	own := sub.Discount
 	if own == nil || sub.Status.IsOver() || own.EndsAt != nil && !s.deps.Clock.Now().Before(*own.EndsAt) {
@@ -397,7 +398,7 @@ func (s *Service) RefuseCodeOfDefault(ctx context.Context, plan catalog.Plan, co
 	return err
 }
 
-// CheckCode refuses a promotion code that a tenant that does not exist yet cannot use.
+// CheckCode refuses a promotion code that a new tenant, which is not stored yet, cannot use.
 func (s *Service) CheckCode(ctx context.Context, plan catalog.Plan, p CheckoutParams) error {
 	price, _ := plan.PriceIn(p.Currency)
 	quantity := int64(1)

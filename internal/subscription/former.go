@@ -24,8 +24,9 @@ func (s Subscription) sameBilling(o Subscription) bool {
 	return s.BillingAnchor.Equal(o.BillingAnchor) && s.IntervalUnit == o.IntervalUnit && s.IntervalCount == o.IntervalCount
 }
 
-// noteFormerTerms returns the former terms of next, the new state of the subscription known, which
-// has not ended: the former terms of known, and the terms of known that next replaces or ends.
+// noteFormerTerms returns the former terms to store with next, the new state of the subscription known:
+// the former terms of known, and the current terms of known if next replaces or ends them. known must
+// not have ended.
 //
 // Invariant: for every time in the last month at which the tenant had a running subscription, the
 // applicable terms are the first former terms that ended after it, or the current terms.
@@ -55,8 +56,8 @@ func noteFormerTerms(known, next Subscription, now time.Time) (sqldb.JSON, error
 }
 
 // inheritFormerTerms merges the former terms of all earlier subscriptions of a tenant for its next
-// one. They end at the latest when the next subscription begins: at the provider, it begins before
-// the replaced subscription is ended here.
+// subscription. The merged terms end at the latest when the next subscription begins, because at the
+// provider it begins before the replaced subscription is ended here.
 func inheritFormerTerms(had []Subscription, next Subscription, hasDefaultPlan bool) (sqldb.JSON, error) {
 	var all []entitlement.FormerTerms
 	for _, s := range had {

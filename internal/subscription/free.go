@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// dropTimeout limits the time for canceling a subscription that cannot be stored, which continues
-// after the request has ended.
+// dropTimeout limits the cancellation of a subscription that could not be stored. The cancellation
+// continues after the request has ended.
 const dropTimeout = 10 * time.Second
 
 // FreeSubscription is a subscription to a plan with the price 0 that exists at the provider, for a

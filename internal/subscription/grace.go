@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// oldestUnpaid returns the oldest unpaid invoice of a past_due subscription, read from the
-// provider. The provider does not store the time at which a bank debit failed, so it is the time at
-// which the failure was first read.
+// oldestUnpaid returns the oldest unpaid invoice of a past_due subscription, read from the provider.
+// The provider does not store when a bank debit failed, so Since is then the time at which the failure
+// was first read.
 func (s *Service) oldestUnpaid(ctx context.Context, known, next Subscription) (*UnpaidInvoice, error) {
 	if next.Status != PastDue {
 		return nil, nil //nolint:nilnil // there is none

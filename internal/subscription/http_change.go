@@ -61,7 +61,7 @@ func (b changeBody) params() (changeParams, error) {
 	}, err
 }
 
-// check rejects a plan that is not on sale. The current plan may no longer be on sale.
+// check rejects a plan that is not on sale, except the current plan.
 func (b changeBody) check(ctx context.Context, s *Service, load loader) error {
 	planID, _ := shape.ParseID(b.PlanID) // a malformed ID matches no plan
 	sub, err := load(ctx)

@@ -18,16 +18,16 @@ const (
 	opDrop      = "drop"     // drops a pending change
 	opQuantity  = "quantity" // changes the number of seats
 	opMetered   = "metered"  // changes the metered items
-	opRecharge  = "recharge" // charges a pending credit again that was never paid for
+	opRecharge  = "recharge" // charges again a pending credit that was never paid for
 	opTrialEnd  = "trial_end"
 	opTerms     = "terms"          // changes the terms of payment
 	opDiscount  = "discount"       // replaces or removes the discount
-	opReapply   = "discount_again" // applies a discount again that the invoice of a trial used up
+	opReapply   = "discount_again" // applies again a discount that the invoice of a trial used up
 
 	opSchedule   = "schedule"   // schedules a change for the end of the period
 	opReschedule = "reschedule" // sets a scheduled change again after the subscription changed
-	opUnschedule = "unschedule" // takes a scheduled change back
-	opLapse      = "lapse"      // drops a scheduled change for which the tenant uses too much
+	opUnschedule = "unschedule" // removes a scheduled change
+	opLapse      = "lapse"      // drops a scheduled change because the usage exceeds its plan
 	opRelease    = "release"    // releases a schedule without a further phase
 )
 
@@ -49,7 +49,7 @@ type instruction struct {
 	Unprorated    bool      `json:"unprorated,omitzero"`
 	UnpaidCredit  int64     `json:"unpaid_credit,omitzero"`
 	ProductID     string    `json:"product_id,omitzero"`
-	PaysOwed      bool      `json:"pays_owed,omitzero"` // if that fails, no change is made
+	PaysOwed      bool      `json:"pays_owed,omitzero"` // the owed invoices are paid first, or no change is made
 	TrialEnd      time.Time `json:"trial_end,omitzero"` // of opTrialEnd: zero ends the trial now
 	// ForCustomer means that the platform changes the plan for a customer who is absent.
 	ForCustomer bool `json:"for_customer,omitzero"`

@@ -11,15 +11,15 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 )
 
-// The invoice of a pending change includes the items that were pending for the next invoice, such
-// as changes of seats. If that invoice is voided, the provider leaves them there (adr 0016).
+// The invoice of a pending change includes the items that were pending for the next invoice, such as
+// changes of seats. If that invoice is voided, the provider leaves the items on it (adr 0016).
 //
 // Invariant: if a change is not made, the items that were pending before it become pending again,
 // exactly once, no matter what ended the change. So the items are recorded before the change is
 // sent, a record stays until the fate of its item is known, and as long as there are records, a job
 // reads the items back.
 
-// JobItems is the kind of that job.
+// JobItems is the kind of the job that reads the recorded items back.
 const JobItems = "subscription.items"
 
 const (
@@ -109,7 +109,7 @@ func (s *Service) findInvoiceOfItems(ctx context.Context, stored []string) (psp.
 }
 
 // enqueueReleasedItems enqueues JobItems when a change is no longer pending. Call it in the transaction
-// that stores this.
+// that stores the new state.
 func (s *Service) enqueueReleasedItems(ctx context.Context, before, after Subscription) error {
 	if before.Pending == nil || after.Pending != nil && after.Pending.PSPInvoiceID == before.Pending.PSPInvoiceID {
 		return nil

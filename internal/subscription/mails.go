@@ -63,13 +63,14 @@ func (s *Service) mailChange(ctx context.Context, before, after Subscription, re
 	return nil
 }
 
-// planName returns the translated name of a plan, which can be deleted.
+// planName returns the translated name of a plan, even of a deleted one.
 func (s *Service) planName(ctx context.Context, id uuid.UUID) (map[string]string, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, id)
 	return plan.Name, err
 }
 
-// mailBillingContact completes the content of a mail from the subscription and sends it to the billing contact.
+// mailBillingContact completes the content of a mail from the subscription and sends it to the billing
+// contact.
 func (s *Service) mailBillingContact(ctx context.Context, sub Subscription, n letters.Subscription, write letterWriter) error {
 	t, err := s.deps.Tenants.Get(ctx, sub.TenantID)
 	if err != nil {

@@ -186,7 +186,7 @@ func (s *Service) meteredOfPlan(ctx context.Context, sub Subscription, plan cata
 	}
 	changes, err := s.meteredChanges(ctx, sub, sold)
 	for i, ch := range changes {
-		if ch.ItemID != "" && ch.PriceID != "" { // a new item records since when its price applies
+		if ch.ItemID != "" && ch.PriceID != "" { // use a new item, which records when its price starts
 			changes[i].PriceID = ""
 			changes = append(changes, psp.MeteredChange{PriceID: ch.PriceID})
 		}
@@ -194,8 +194,8 @@ func (s *Service) meteredOfPlan(ctx context.Context, sub Subscription, plan cata
 	return changes, err
 }
 
-// meteredChanges returns the changes after which a subscription's items bill the sold prices. It
-// modifies sold.
+// meteredChanges returns the changes that make a subscription's items bill the sold prices. It modifies
+// sold.
 func (s *Service) meteredChanges(ctx context.Context, sub Subscription, sold map[uuid.UUID]string) ([]psp.MeteredChange, error) {
 	items, known, err := sub.MeteredItems()
 	if err != nil || !known {

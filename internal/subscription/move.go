@@ -34,7 +34,8 @@ type move struct {
 // isSeatsOnly reports whether only the number of seats changes.
 func (m move) isSeatsOnly() bool { return m.plan.ID == m.sub.PlanID }
 
-// selectMove checks whether a subscription can change to a plan at all, with the promotion code.
+// selectMove returns the requested move. It returns an error if the subscription cannot change to the
+// plan or to the number of seats, or cannot use the promotion code.
 func (s *Service) selectMove(ctx context.Context, sub Subscription, p changeParams) (m move, err error) {
 	m.sub, m.forCustomer = sub, p.forCustomer
 	planID, quantity := p.planID, p.quantity

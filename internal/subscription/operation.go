@@ -26,7 +26,7 @@ import (
 // Each operation defines its steps in a file of its own; change.go is an example. This file has the
 // parts that all operations share, in the same order.
 //
-// If the provider cannot be reached, nothing changes here.
+// If the provider cannot be reached, the stored subscription does not change.
 //
 // Invariants: a subscription has at most one pending operation. The operation is checked against
 // the current state of the subscription and committed under the tenant's lock before the provider

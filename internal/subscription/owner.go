@@ -19,8 +19,8 @@ import (
 // ForeignError means that a subscription at the provider belongs to no tenant. Other programs may
 // share the provider's account.
 type ForeignError struct {
-	// TenantID is the unknown tenant of a subscription that was bought here and is not over, for
-	// example because a backup was restored. It is Nil for any other subscription.
+	// TenantID is the unknown tenant of a subscription that was bought through this service and is not
+	// over, for example because a backup was restored. It is Nil for any other subscription.
 	TenantID   uuid.UUID
 	CustomerID string // at the provider
 }
@@ -84,9 +84,9 @@ func (s *Service) findTenant(ctx context.Context, remote psp.Subscription) (uuid
 	}
 }
 
-// isBoughtHere reports whether the subscription of an unknown tenant was bought here and is not over.
-// Only an existing tenant opens a checkout, but a free subscription is created shortly before its
-// tenant.
+// isBoughtHere reports whether the subscription of an unknown tenant was bought through this service
+// and is not over. Only an existing tenant opens a checkout. A free subscription is created shortly
+// before its tenant, so it counts only after provisionTime.
 func (s *Service) isBoughtHere(remote psp.Subscription) bool {
 	_, noCheckout := uuid.Parse(remote.Metadata[metaCheckout])
 	_, noPlan := uuid.Parse(remote.Metadata[metaPlan])

@@ -239,8 +239,8 @@ func (s *Service) pendingUnpaid(
 
 // chargeUnpaidCredit charges the unpaid part of the credit that is pending for the final invoice.
 //
-// Invariant: a retry does not charge it twice, because it counts the items that were created
-// before.
+// Invariant: a retry does not charge the credit twice, because it deducts the items that the earlier
+// attempt created.
 func (s *Service) chargeUnpaidCredit(ctx context.Context, op operation) error {
 	remote, err := s.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
 	if err != nil {
@@ -285,8 +285,8 @@ func (s *Service) sendRecharge(ctx context.Context, op operation) error {
 	return s.deps.Items.ChargeUnpaid(ctx, remote, op.ProrationDate, op.UnpaidCredit, op.key())
 }
 
-// RecordPayment records for analytics that an invoice above 0 of the provider's subscription was paid,
-// which bills the plans. Call it under the tenant's lock.
+// RecordPayment records for analytics that an invoice with a total above 0 was paid. The invoice bills
+// the plans and belongs to the provider's subscription pspID. Call it under the tenant's lock.
 func (s *Service) RecordPayment(ctx context.Context, tenantID uuid.UUID, pspID string, plans []uuid.UUID, at time.Time) error {
 	return journal.Pay(ctx, s.deps.DB, tenantID, pspID, plans, at)
 }

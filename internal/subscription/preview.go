@@ -95,10 +95,10 @@ func daysBetween(from, to time.Time) int {
 	return int(midnight(to).Sub(midnight(from)) / (24 * time.Hour))
 }
 
-// previewChange returns the cost of changing to a plan. It rejects
-// the same requests as changePlan, up to the check of the seats, with two exceptions: without a
-// running subscription it returns 404, and if the provider cannot compute the change it returns
-// proration_not_supported. The preview is binding: see priceAsShown.
+// previewChange returns the cost of changing to a plan. It rejects the same requests as changePlan, up
+// to the check of the seats, with two exceptions: without a running subscription it returns 404, and if
+// the provider cannot compute the change it returns proration_not_supported. The preview is binding:
+// see priceAsShown.
 func (s *Service) previewChange(ctx context.Context, load loader, params changeParams) (preview, error) {
 	for {
 		sub, err := load(ctx)

@@ -17,7 +17,7 @@ type purchasePreview struct {
 	// total is the price of the first paid period. It includes the tax, unless the provider
 	// decides it.
 	total, tax    int64
-	discount      int64 // that total is less than the price
+	discount      int64 // the price minus total
 	reverseCharge bool
 	// balance is the part of the first invoice that the customer's credit pays.
 	balance       int64
@@ -94,7 +94,7 @@ func (s *Service) costOfCheckout(ctx context.Context, bought purchase) (purchase
 	return s.costOf(ctx, bought, days)
 }
 
-// costOf returns the cost of a checked purchase that begins with a trial of a number of days.
+// costOf returns the cost of a checked purchase. days is the length of its trial, or 0.
 func (s *Service) costOf(ctx context.Context, bought purchase, days int) (purchasePreview, error) {
 	if bought.discount != nil {
 		if err := s.deps.Discounts.CheckAtProvider(ctx, *bought.discount); err != nil {

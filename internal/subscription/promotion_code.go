@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// applyCode redeems a promotion code for a running subscription. It applies from the next invoice and
-// replaces the current code. It rejects a code that cannot be used (promotion_code_invalid).
+// applyCode redeems a promotion code for a running subscription. The code applies from the next invoice
+// and replaces the current code. applyCode rejects a code that cannot be used (promotion_code_invalid).
 //
 // Invariant: the operation holds the redemption before the provider is called, and the redemption is
 // counted in the transaction that stores the new state.
@@ -77,8 +77,8 @@ func (s *Service) enqueueDiscount(ctx context.Context, sub Subscription) error {
 	return s.deps.Jobs.Enqueue(ctx, JobDiscount, sub.PSPSubscriptionID, jobs.Key(sub.PSPSubscriptionID))
 }
 
-// HandleDiscount handles JobDiscount. The discount is named by its coupon, because its code can be
-// deactivated meanwhile.
+// HandleDiscount handles JobDiscount. It names the discount by its coupon, because the code can be
+// deactivated in the meantime.
 func (s *Service) HandleDiscount(ctx context.Context, job jobs.Job) error {
 	var id string
 	if err := job.Decode(&id); err != nil {
@@ -106,7 +106,7 @@ func (s *Service) sendReapply(ctx context.Context, op operation) error {
 	return s.deps.Codes.Set(ctx, op.before.PSPSubscriptionID, promo.Setting{CouponID: coupon}, op.key()+"-again")
 }
 
-// reapplyBefore applies a discount again before its trial ends now.
+// reapplyBefore applies a discount again before the operation ends its trial.
 func (s *Service) reapplyBefore(ctx context.Context, op operation, remote psp.Subscription) error {
 	if op.before.Discount == nil || op.before.Discount.PSPID != "" || remote.DiscountID != "" {
 		return nil

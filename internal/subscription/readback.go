@@ -53,7 +53,7 @@ func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
 	return s.deps.Customers.Forget(ctx, tenantID, e.ObjectID)
 }
 
-// TakeOver stores the provider's current state of a subscription, which may be new here. The
+// TakeOver stores the provider's current state of a subscription, which need not be stored yet. The
 // provider's account can contain subscriptions that belong to no tenant or that cannot be stored.
 // TakeOver only logs them, because a retry would not help.
 func (s *Service) TakeOver(ctx context.Context, pspID string) error {
@@ -70,7 +70,8 @@ func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 	return psp.MarkPermanent(err)
 }
 
-// logForeign logs a subscription that belongs to no tenant, as a warning if it was bought here.
+// logForeign logs a subscription that belongs to no tenant, as a warning if it was bought through this
+// service.
 func (s *Service) logForeign(ctx context.Context, pspID string, foreign *ForeignError) {
 	if foreign.TenantID == uuid.Nil {
 		s.deps.Log.InfoContext(ctx, "subscription at the payment provider does not belong to a tenant", "psp_subscription_id", pspID)
@@ -149,7 +150,8 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 	if err := s.updateMeteredTerms(ctx, known, next); err != nil {
 		return err
 	}
-	if known.TrialEndsAt == nil || known.Status != Trialing && next.Status == Trialing { // by a change of plan or at the provider
+	// A change of plan, or a change at the provider, can start a trial.
+	if known.TrialEndsAt == nil || known.Status != Trialing && next.Status == Trialing {
 		if err := s.recordTrial(ctx, adoption{}, next); err != nil {
 			return err
 		}
@@ -198,8 +200,8 @@ func (s *Service) endIncomplete(ctx context.Context, next Subscription, remote p
 	return s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency)
 }
 
-// Merge returns the stored subscription, which is zero if it is new, and the subscription that
-// results from the provider's state. It returns a *ForeignError or an *UnfitError if that cannot be
+// Merge returns the stored subscription, zero if the subscription is new, and the state that results
+// from the provider's state. It returns a *ForeignError or an *UnfitError if that state cannot be
 // stored.
 func (s *Service) Merge(ctx context.Context, remote psp.Subscription) (known, next Subscription, err error) {
 	known, err = s.store.byPSPID(ctx, remote.ID)
@@ -210,8 +212,8 @@ func (s *Service) Merge(ctx context.Context, remote psp.Subscription) (known, ne
 	return known, next, err
 }
 
-// merge is Merge for a given known subscription. known is zero for a new subscription, or has only
-// the tenant if that is known.
+// merge is Merge for a given known subscription. For a new subscription, known is zero or has only the
+// tenant.
 func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
 	next := known

@@ -23,7 +23,7 @@ func (s *Service) resume(ctx context.Context, load loader) (Subscription, error)
 }
 
 // sendResume clears the scheduled end, which is either the end of the period or a date. One request
-// cannot clear both. If the end was rescheduled in the other way in the meantime, the response
+// cannot clear both. If the end has changed from one form to the other in the meantime, the response
 // shows this, and sendResume clears the new end as well.
 func (s *Service) sendResume(ctx context.Context, op operation) error {
 	after, err := s.clearEnd(ctx, op, op.before.CancelAtPeriodEnd, op.key())

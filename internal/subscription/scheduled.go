@@ -25,8 +25,8 @@ import (
 // discount or the terms of payment. If a change was released for an operation without effect, it
 // schedules the change again.
 
-// metaSeats is the number of seats that was requested for a scheduled change, in the metadata of the
-// schedule. It is missing if the seats follow the team.
+// metaSeats is the metadata key of a schedule for the requested number of seats. It is missing if the
+// seats follow the team.
 const metaSeats = "seats"
 
 // scheduledChange is a change that takes effect at the end of the period.
@@ -125,8 +125,7 @@ func (s *Service) selectScheduled(ctx context.Context, sub Subscription, p chang
 	return m, s.requireSchedulable(sub)
 }
 
-// requireSchedulable rejects a subscription that ends, and one with a change that waits for its
-// payment.
+// requireSchedulable rejects a subscription that ends or whose pending change waits for its payment.
 func (s *Service) requireSchedulable(sub Subscription) error {
 	switch {
 	case sub.IsEnding():
@@ -163,7 +162,7 @@ func (s *Service) previewScheduled(ctx context.Context, m move) (preview, error)
 	return p, err
 }
 
-// storedScheduled is previewScheduled that also stores the preview as the last one.
+// storedScheduled returns the preview of previewScheduled and stores it as the caller's last one.
 func (s *Service) storedScheduled(ctx context.Context, m move, requested int64) (preview, error) {
 	p, err := s.previewScheduled(ctx, m)
 	if err != nil {
@@ -193,7 +192,7 @@ func (s *Service) requireShownAmount(ctx context.Context, m move, requested int6
 }
 
 // scheduleInstruction returns the instruction that sets a scheduled change. It updates the seats to
-// the team, and replaces an archived price by an equal one.
+// match the team, and replaces an archived price by an equal one.
 func (s *Service) scheduleInstruction(ctx context.Context, kind string, sub Subscription, c scheduledChange) (instruction, error) {
 	in := instruction{Kind: kind, PlanID: c.PlanID, Interval: sub.Interval()}
 	plan, err := s.deps.Catalog.Plan(ctx, c.PlanID)
@@ -298,7 +297,7 @@ func (s *Service) releaseSchedule(ctx context.Context, op operation) error {
 	return s.deps.Schedules.Release(ctx, op.before.PSPSubscriptionID, op.key()+"-release")
 }
 
-// restoreScheduled schedules a change again that a rejected operation had released. A failure is only
+// restoreScheduled schedules again a change that a rejected operation had released. A failure is only
 // logged, because JobSchedule schedules the change later.
 func (s *Service) restoreScheduled(ctx context.Context, op operation) {
 	in, err := s.scheduleInstruction(ctx, opReschedule, op.before, *op.before.Scheduled)
@@ -331,7 +330,7 @@ func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, k
 	}
 	c.Seats, _ = strconv.ParseInt(r.Notes[metaSeats], 10, 64) // 0 without a valid number
 	if was := known.Scheduled; was != nil && was.PSPPriceID == c.PSPPriceID {
-		c.PriceCents = was.PriceCents // lists omit the amount
+		c.PriceCents = was.PriceCents // the provider's lists omit the amount
 	}
 	if c.By, err = s.schedulerOf(ctx, known); err != nil {
 		return nil, err
@@ -349,9 +348,10 @@ func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, k
 	return c, nil
 }
 
-// schedulerOf returns the caller who requested the scheduled change that is being read: the caller
-// of the operation that sets it, otherwise the stored one. If the stored state does not contain the
-// scheduled change, an operation without effect had released the change, and it was restored.
+// schedulerOf returns the caller who requested the scheduled change that is being read: the caller of
+// the pending operation that sets the change, otherwise the stored caller. If the stored state does not
+// contain the change, an operation without effect had released it and it was restored; its caller is
+// then stored with that operation.
 func (s *Service) schedulerOf(ctx context.Context, known Subscription) (*authz.Origin, error) {
 	op, state, err := s.store.lastRequestedOperation(ctx, known)
 	switch {

@@ -18,9 +18,9 @@ import (
 
 // The kinds of jobs that restore the provider's state of a subscription.
 const (
-	// JobDiscount applies a discount again that the invoice of a trial used up.
+	// JobDiscount applies again a discount that the invoice of a trial used up.
 	JobDiscount = "subscription.discount"
-	// JobSchedule keeps the schedule as it should be.
+	// JobSchedule brings the provider's schedule of a subscription up to date.
 	JobSchedule = "subscription.schedule"
 )
 
@@ -148,8 +148,8 @@ func (s *Service) checkSchedule(ctx context.Context, sub Subscription, refresh b
 	return in, mustSend, nil
 }
 
-// isOverScheduledPlan reports whether the tenant uses more than the scheduled plan allows. If it does not, it is
-// checked again until the change takes effect.
+// isOverScheduledPlan reports whether the tenant uses more than the scheduled plan allows. If not, it
+// enqueues the next check, unless the change takes effect first.
 func (s *Service) isOverScheduledPlan(ctx context.Context, sub Subscription, now time.Time) (bool, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, sub.Scheduled.PlanID)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *Service) isOverScheduledPlan(ctx context.Context, sub Subscription, now
 	return false, nil
 }
 
-// checkRestore returns the instruction to schedule a change again that an operation without effect has
+// checkRestore returns the instruction to schedule again a change that an operation without effect has
 // released.
 func (s *Service) checkRestore(ctx context.Context, sub Subscription, id uuid.UUID) (instruction, verdict, error) {
 	op, state, err := s.store.operationByID(ctx, sub, id)
@@ -185,7 +185,7 @@ func (s *Service) checkRestore(ctx context.Context, sub Subscription, id uuid.UU
 	return in, mustSend, err
 }
 
-// followTeam updates the seats of a scheduled change to the team.
+// followTeam updates the seats of a scheduled change to match the team.
 func (s *Service) followTeam(ctx context.Context, tenantID uuid.UUID) error {
 	sub, err := s.loadRunning(ctx, tenantID)
 	if err != nil || sub.Scheduled == nil {

@@ -66,11 +66,11 @@ func (s *Service) compareSeats(ctx context.Context, tenantID uuid.UUID) (seats, 
 	return compared, err
 }
 
-// SeatLimit returns the maximum number of seats of a team, or nil if it is unlimited. It is the
-// quota of team members of the tenant's plan, or of the plan that a scheduled change or a change in
-// progress leads to, if that is lower. The change counted the seats under the tenant's lock when it began. Later joins
-// take the same lock and find the change. If the response to a change was lost, its outcome is read
-// back before the change can no longer be retried.
+// SeatLimit returns the maximum number of seats of a team, or nil if it is unlimited. It is the lowest
+// quota of team members among the tenant's plan and the plans of a scheduled change and a change in
+// progress. The change counted the seats under the tenant's lock when it began. Later joins take the
+// same lock and find the change. If the response to a change was lost, its outcome is read back before
+// the change can no longer be retried.
 func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
 	limit, err := s.deps.Entitlements.SeatLimit(ctx, tenantID)
 	if err != nil {
@@ -117,8 +117,8 @@ func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
 
 // SeatFreed is SeatsChanged for a member who has left. Extra seats that were bought are given up.
 //
-// Invariant: a departure is counted in the transaction that removes the member, and stays counted
-// until an operation that was prepared after it is done. So neither a join nor an operation in
+// Invariant: a departure is counted in the transaction that removes the member. It stays counted until
+// an operation is done that was prepared after the departure. So neither a join nor an operation in
 // progress keeps the seat.
 func (s *Service) SeatFreed(ctx context.Context, tenantID uuid.UUID) error {
 	if err := s.store.countDeparture(ctx, tenantID); err != nil {

@@ -117,7 +117,7 @@ func (s *Service) ListAll(tenantID uuid.UUID) page.NextPart[Subscription] {
 	})
 }
 
-// ListPage returns one page of the same list and the total number of subscriptions.
+// ListPage returns one page of the tenant's subscriptions, newest first, and their total number.
 func (s *Service) ListPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
 	return s.store.listPage(ctx, tenantID, q)
 }

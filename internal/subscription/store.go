@@ -126,7 +126,7 @@ func (s store) listAfter(ctx context.Context, tenantID uuid.UUID, last Subscript
 	return toSubscriptions(rows), sqldb.Wrap(err, "list older subscriptions of tenant")
 }
 
-// listPage returns one page of the same list and the total number of subscriptions.
+// listPage returns one page of the tenant's subscriptions, newest first, and their total number.
 func (s store) listPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
 	most, skipped := q.Limits()
 	rows, err := s.q(ctx).SubscriptionsOfTenant(ctx, subscriptionsql.SubscriptionsOfTenantParams{
@@ -214,7 +214,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	return journal.Note(ctx, s.db, n.TenantID, n.ID, n.effectiveAt)
 }
 
-// outdateReads makes the read-backs of a subscription that are under way read it again.
+// outdateReads makes read-backs of a subscription that are in progress start again.
 func (s store) outdateReads(ctx context.Context, sub Subscription) error {
 	err := s.q(ctx).OutdateReads(ctx, subscriptionsql.OutdateReadsParams{TenantID: sub.TenantID, ID: sub.ID})
 	return sqldb.Wrap(err, "outdate reads of subscription")

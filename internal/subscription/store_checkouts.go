@@ -15,13 +15,13 @@ import (
 // checkout is a hosted checkout that was opened or is about to be.
 type checkout struct {
 	id, tenantID, planID   uuid.UUID
-	session                string    // the provider's ID, "" until it has answered
+	session                string    // the provider's ID, "" until the provider has answered
 	replaces               uuid.UUID // the subscription that the new one replaces, or Nil
 	discountID             uuid.UUID // the discount that it redeems, or Nil
 	createdAt              time.Time
 	completedAt, expiredAt *time.Time
 	refused                bool      // it was paid, but its subscription is refused
-	contract               *contract // the request of the platform that makes it, or nil
+	contract               *contract // the platform's request to create the subscription, or nil
 	leasedUntil            time.Time // of a contract
 }
 
@@ -87,8 +87,8 @@ func (s store) listOpenCheckouts(ctx context.Context, tenantID uuid.UUID, since 
 	return open, nil
 }
 
-// claimReadBack reports whether the caller can read a checkout back now, because it was last read back
-// before notSince.
+// claimReadBack claims a read-back of a checkout. It reports false if the checkout was already read
+// back after notSince.
 func (s store) claimReadBack(ctx context.Context, c checkout, now, notSince time.Time) (bool, error) {
 	n, err := s.q(ctx).LookAtCheckout(ctx, subscriptionsql.LookAtCheckoutParams{
 		TenantID: c.tenantID, ID: c.id, Now: &now, NotSince: &notSince,

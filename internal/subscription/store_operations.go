@@ -127,8 +127,8 @@ func (s store) closeOperation(ctx context.Context, op operation, state string, n
 	return n == 1, sqldb.Wrap(err, "close operation")
 }
 
-// acknowledge records that a retry of an abandoned operation was answered. It reports whether this
-// was the first one.
+// acknowledge records that a retry of an abandoned operation was answered. It reports whether this was
+// the first such retry.
 func (s store) acknowledge(ctx context.Context, op operation, now time.Time) (bool, error) {
 	n, err := s.q(ctx).AcknowledgeOperation(ctx, subscriptionsql.AcknowledgeOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, UpdatedAt: now,
@@ -136,7 +136,8 @@ func (s store) acknowledge(ctx context.Context, op operation, now time.Time) (bo
 	return n == 1, sqldb.Wrap(err, "acknowledge operation")
 }
 
-// markRecorded records that an operation is in the audit trail. It reports whether this is new.
+// markRecorded records that an operation is in the audit trail. It reports false if this was recorded
+// before.
 func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (bool, error) {
 	n, err := s.q(ctx).RecordOperation(ctx, subscriptionsql.RecordOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, RecordedAt: &now,
@@ -174,8 +175,8 @@ func (s store) deleteItems(ctx context.Context, sub Subscription, ids []string) 
 	return nil
 }
 
-// upsertPreview stores the preview of a change that a tenant is shown. It also deletes the tenant's
-// expired previews.
+// upsertPreview stores a preview that is shown to a tenant. It also deletes the tenant's expired
+// previews.
 func (s store) upsertPreview(ctx context.Context, m move, requested int64, p preview, now time.Time) error {
 	err := s.q(ctx).DeleteExpiredPreviews(ctx, subscriptionsql.DeleteExpiredPreviewsParams{TenantID: m.sub.TenantID, ExpiresAt: now})
 	if err != nil {
@@ -199,7 +200,7 @@ func (s store) lastPreview(ctx context.Context, m move, requested int64, now tim
 	return p, sqldb.WrapAbsent(err, "read preview", errNoPreview)
 }
 
-// deletePreviews deletes the previews that the caller of an operation had of its change.
+// deletePreviews deletes the caller's previews of the change that an operation makes.
 func (s store) deletePreviews(ctx context.Context, op operation) error {
 	err := s.q(ctx).DeletePreviews(ctx, subscriptionsql.DeletePreviewsParams{TenantID: op.before.TenantID, PlanID: op.PlanID, Actor: op.by.Actor()})
 	return sqldb.Wrap(err, "delete previews")

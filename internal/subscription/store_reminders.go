@@ -28,7 +28,7 @@ func (s store) markRenewalMailed(ctx context.Context, sub Subscription) (bool, e
 	return n == 1, sqldb.Wrap(err, "record the renewal reminder")
 }
 
-// listUncheckedCards lists customers whose card was not checked since a time.
+// listUncheckedCards lists customers whose card was not checked since the given time.
 func (s store) listUncheckedCards(ctx context.Context, since time.Time) ([]subscriptionsql.ListUncheckedCardsRow, error) {
 	rows, err := s.q(ctx).ListUncheckedCards(ctx, subscriptionsql.ListUncheckedCardsParams{Since: &since, Most: remindersPerRun})
 	return rows, sqldb.Wrap(err, "list unchecked cards")
@@ -39,7 +39,7 @@ func (s store) markCardChecked(ctx context.Context, tenantID uuid.UUID, customer
 	return sqldb.Wrap(err, "record the check of a card")
 }
 
-// markCardMailed records a reminder. It reports false if that or a later one was recorded before.
+// markCardMailed records a reminder. It reports false if that or a later reminder was recorded before.
 func (s store) markCardMailed(ctx context.Context, tenantID uuid.UUID, customerID string, reminder time.Time) (bool, error) {
 	n, err := s.q(ctx).MarkCardMailed(ctx, subscriptionsql.MarkCardMailedParams{TenantID: tenantID, PSPCustomerID: customerID, Reminder: &reminder})
 	return n == 1, sqldb.Wrap(err, "record the reminder of a card")

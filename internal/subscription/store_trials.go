@@ -16,8 +16,8 @@ func (s store) hadTrial(ctx context.Context, tenantID, planID uuid.UUID) (bool, 
 	return had, sqldb.Wrap(err, "find trial")
 }
 
-// hadTrialAsOwner reports whether a user was the owner of a tenant when it began a trial of a plan's
-// product.
+// hadTrialAsOwner reports whether a user was the owner of a tenant when the tenant began a trial of a
+// plan's product.
 func (s store) hadTrialAsOwner(ctx context.Context, userID int64, planID uuid.UUID) (bool, error) {
 	had, err := s.q(ctx).HadTrialAsOwner(ctx, subscriptionsql.HadTrialAsOwnerParams{OwnerID: &userID, PlanID: planID})
 	return had, sqldb.Wrap(err, "find trial of owner")

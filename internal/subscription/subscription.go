@@ -1,5 +1,5 @@
 // Package subscription manages the tenants' subscriptions: it sells and changes them through the
-// payment provider, and stores the state that it reads back from there.
+// payment provider, and stores the state that it reads back from the provider.
 package subscription
 
 import (
@@ -75,9 +75,9 @@ type Subscription struct {
 	CurrentPeriodStart time.Time
 	CurrentPeriodEnd   time.Time
 	TrialEndsAt        *time.Time
-	// CancelAt is when the subscription ends, or nil if no end is scheduled. Operations stored
-	// before the column existed have only the flag. CancelAtPeriodEnd means that the end was
-	// scheduled for the end of the period rather than for a date.
+	// CancelAt is when the subscription ends, or nil if no end is scheduled. CancelAtPeriodEnd means
+	// that the end was scheduled for the end of the period rather than for a date. Operations stored
+	// before CancelAt existed have only CancelAtPeriodEnd.
 	CancelAt           *time.Time
 	CancelAtPeriodEnd  bool
 	CanceledAt         *time.Time
@@ -92,7 +92,7 @@ type Subscription struct {
 	Scheduled   *scheduledChange
 	ScheduleID  string
 	Terms       Terms
-	CustomPrice bool // the price was agreed with the customer and is in no list
+	CustomPrice bool // the price was agreed with the customer and is not a list price
 	// Unpaid is the oldest invoice whose payment has failed, while the subscription is past_due;
 	// otherwise nil.
 	Unpaid *UnpaidInvoice
@@ -134,11 +134,11 @@ type Discount struct {
 	EndsAt *time.Time
 }
 
-// isOver reports whether a repeating discount has ended at the provider. It still reduces the
-// recurring revenue of the period.
+// isOver reports whether a repeating discount has ended at the provider. Such a discount still reduces
+// the recurring revenue of the period.
 func (d *Discount) isOver() bool { return d.PSPID == "" && d.EndsAt != nil }
 
-// liveDiscount returns the discount, or nil without one or if it is over.
+// liveDiscount returns the subscription's discount, or nil if it is over or missing.
 func (s Subscription) liveDiscount() *Discount {
 	if s.Discount == nil || s.Discount.isOver() {
 		return nil
@@ -183,7 +183,7 @@ func (s Subscription) BillsLike(remote psp.Subscription) bool {
 		s.CurrentPeriodStart.Equal(remote.PeriodStart) && s.CurrentPeriodEnd.Equal(remote.PeriodEnd)
 }
 
-// hasPendingChange reports whether a change is pending its payment and has not expired.
+// hasPendingChange reports whether a change waits for its payment and has not expired.
 func (s Subscription) hasPendingChange(now time.Time) bool {
 	return s.Pending != nil && s.Pending.ExpiresAt.After(now)
 }

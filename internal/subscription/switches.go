@@ -120,8 +120,8 @@ func (c *switchCount) meterOf(ctx context.Context, price string) (uuid.UUID, err
 }
 
 // nextSwitch returns when a subscription switches to a price: at the start of its next period, or
-// immediately if the current period is not decided yet. It returns zero if the subscription ends
-// before the switch, or if the price cannot bill the subscription.
+// immediately if the items of the current period are not decided yet. It returns zero if the
+// subscription ends before the switch, or if the price cannot bill the subscription.
 func (c *switchCount) nextSwitch(ctx context.Context, sub Subscription, price string) (time.Time, error) {
 	if price != "" {
 		key := fitKey{price, sub.Currency, sub.Interval()}

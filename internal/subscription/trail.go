@@ -45,8 +45,8 @@ func (op *operation) setOrigin(o origin) {
 	b.Scheduled, b.ScheduleID = o.Scheduled, o.ScheduleID
 }
 
-// requestedPlan returns the plan that a pending operation requests for a price of the provider, with
-// its caller, or Nil without such an operation.
+// requestedPlan returns the plan that a pending operation requests at a price of the provider, and the
+// caller of the operation. Without such an operation, it returns uuid.Nil.
 func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceID string) (uuid.UUID, *authz.Origin, error) {
 	op, isPending, err := s.store.pendingOperation(ctx, sub)
 	if err != nil || !isPending || op.Kind != opChange || op.PriceID != pspPriceID {
@@ -75,7 +75,7 @@ func (s *Service) recordEffect(ctx context.Context, before, after Subscription) 
 		if op.Kind != opChange {
 			err = s.recordPendingEnd(ctx, before, after, false)
 		}
-		if op.Kind != opTrialEnd { // it records the change that begins with the end of the trial
+		if op.Kind != opTrialEnd { // opTrialEnd records that change itself
 			err = errors.Join(err, s.recordScheduledEnd(ctx, before, after, false))
 		}
 		return errors.Join(err, s.recordOperation(ctx, op, after))

@@ -10,11 +10,11 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 )
 
-// startTrial starts a trial without a card and returns the subscription
-// (rules: subscription#trials). It rejects an unknown plan or currency, a plan that does not offer
-// such a trial, and a tenant that has had a trial of the product or whose owner has, as the owner of
-// another tenant (trial_not_available). After that, it rejects the same requests as a checkout,
-// except that the billing details can be added later.
+// startTrial starts a trial without a card and returns the subscription (rules: subscription#trials).
+// It rejects an unknown plan or currency. It returns trial_not_available if the plan does not offer
+// such a trial, or if the tenant, or its owner as the owner of another tenant, has had a trial of the
+// product. After that, it rejects the same requests as a checkout, except that the billing details can
+// be added later.
 //
 // Invariant: like a checkout, the trial is stored before the provider is called, and its ID is the
 // idempotency key. A repeated or concurrent request continues it, so a tenant gets one trial. A

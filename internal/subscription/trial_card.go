@@ -23,13 +23,13 @@ const JobCard = "subscription.card"
 // cardNotice is how long before the end of a trial the tenant is asked for a payment method.
 const cardNotice = 7 * 24 * time.Hour
 
-// lacksCard reports whether the subscription is a trial that ends without a payment method, unless
-// one is added.
+// lacksCard reports whether the subscription is a trial that will be canceled at its end unless a
+// payment method is added.
 func (s Subscription) lacksCard() bool {
 	return s.Status == Trialing && s.TrialEndsAt != nil && !s.HasPaymentMethod && !s.IsEnding() && !s.isWaived() && !s.Terms.IsSent()
 }
 
-// asksForCard reports whether the tenant has to add a payment method at a time.
+// asksForCard reports whether the tenant must be asked for a payment method at the given time.
 func (s Subscription) asksForCard(now time.Time) bool {
 	return s.lacksCard() && !now.Before(s.TrialEndsAt.Add(-cardNotice))
 }
@@ -52,9 +52,9 @@ func (s *Service) enqueueCardRequest(ctx context.Context, sub Subscription) erro
 		jobs.Key(sub.PSPSubscriptionID+" "+sub.TrialEndsAt.Format(time.RFC3339)), jobs.At(sub.TrialEndsAt.Add(-cardNotice)))
 }
 
-// HandleCard handles JobCard: it asks the tenant once per end of the trial for a payment method, by
-// mail and by an event with the payment action. If the end was moved or a payment method was added
-// meanwhile, it does nothing.
+// HandleCard handles JobCard. It asks the tenant for a payment method, once per end date of the trial,
+// by mail and by an event with the payment action. If the end was moved or a payment method was added
+// in the meantime, it does nothing.
 func (s *Service) HandleCard(ctx context.Context, job jobs.Job) error {
 	var id string
 	if err := job.Decode(&id); err != nil {
@@ -157,8 +157,8 @@ func (s *Service) mailChangeWaits(ctx context.Context, sub Subscription) error {
 	})
 }
 
-// mailTrial writes a mail about a tenant's trial, or the price of its plan, to the address that recipient returns, nil for
-// none.
+// mailTrial writes a mail about a tenant's trial, or about the price of its plan, to the address that
+// recipient returns. If recipient returns nil, mailTrial sends nothing.
 func (s *Service) mailTrial(
 	ctx context.Context, sub Subscription, recipient func(ctx context.Context, t tenant.Tenant) (*string, error),
 	write func(ctx context.Context, locale, to string, e letters.TrialEnds) error,

@@ -15,9 +15,10 @@ const maxTrial = 730 * 24 * time.Hour
 
 // moveTrialEnd moves the end of a subscription's trial. A zero end ends the trial now: with a payment
 // method, the first paid period begins and is charged; without one, the subscription is canceled. A
-// scheduled change takes effect with the end, unless the tenant uses more than its plan allows.
-// It rejects another tenant's subscription (404), an end in the past or too far away (422), and a
-// subscription without a running trial (subscription_not_trialing). The owner gets a mail.
+// scheduled change takes effect at the new end. If the trial ends now and the tenant uses more than the
+// scheduled plan allows, the change is dropped. moveTrialEnd rejects another tenant's subscription
+// (404), an end in the past or too far away (422), and a subscription without a running trial
+// (subscription_not_trialing). The owner gets a mail.
 func (s *Service) moveTrialEnd(ctx context.Context, tenantID, id uuid.UUID, end time.Time) (Subscription, error) {
 	in := instruction{Kind: opTrialEnd, TrialEnd: end}
 	return s.operate(ctx, steps{
@@ -47,7 +48,7 @@ func (s *Service) moveTrialEnd(ctx context.Context, tenantID, id uuid.UUID, end 
 
 func (s *Service) checkTrialEnd(sub Subscription, end time.Time) error {
 	start := sub.CreatedAt
-	if sub.CurrentPeriodStart.Before(start) { // the subscription is older than its record here
+	if sub.CurrentPeriodStart.Before(start) { // stored later than it began at the provider
 		start = sub.CurrentPeriodStart
 	}
 	switch {
@@ -95,8 +96,8 @@ func (s *Service) sendTrialEnd(ctx context.Context, op operation) error {
 	return err
 }
 
-// movesSchedule reports whether an operation moves the end of a trial with a scheduled change, which
-// the schedule manages.
+// movesSchedule reports whether an operation moves the end of a trial that has a scheduled change. The
+// schedule then manages the end.
 func (op operation) movesSchedule() bool { return op.Scheduled != nil && !op.TrialEnd.IsZero() }
 
 // endsTrial reports whether a state shows the effect of opTrialEnd.

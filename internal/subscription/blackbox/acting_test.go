@@ -22,8 +22,9 @@ func audited(s *apptest.Server, action string) apptest.Object {
 	return a.At("data.0").(apptest.Object)
 }
 
-// operator.md, section 3: the platform changes, schedules, takes back, cancels and resumes for a
-// customer, as an admin and with a key. The audit trail names them; the tenant's answers do not.
+// The platform changes, schedules, drops, cancels and resumes for a customer, as an admin and with a
+// key (rules: subscription#by-the-platform). The audit trail names the actor; the tenant's responses do
+// not.
 func TestActingForACustomer(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -99,7 +100,7 @@ func TestActingForACustomer(t *testing.T) {
 	})
 }
 
-// operator.md, section 3: a preview that is read while read_only is not stored.
+// A preview during a view-only impersonation is not stored (rules: subscription#preview).
 func TestReadOnlyPreviewBindsNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -122,7 +123,8 @@ func TestReadOnlyPreviewBindsNothing(t *testing.T) {
 	})
 }
 
-// operator.md, section 3: if a change waits for a confirmation, the owner gets the link by mail.
+// If a change waits for a confirmation, the owner gets the link by mail
+// (rules: subscription#by-the-platform).
 func TestActingChangeWaits(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -143,8 +145,9 @@ func TestActingChangeWaits(t *testing.T) {
 	})
 }
 
-// operator.md, section 3: from a free plan to a plan with a price, a saved card is charged, else the
-// owner gets the link, and the old subscription ends when the new one is active.
+// A change from a free plan to a plan with a price charges the saved card. Without a card, the owner
+// gets the link to pay. The old subscription ends when the new one is active
+// (rules: subscription#by-the-platform).
 func TestActingFromFreeToPaid(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -174,7 +177,7 @@ func TestActingFromFreeToPaid(t *testing.T) {
 		onBehalf(bob, "POST", "/change-plan", s.Admin(), body).Want(200).WantAt("data.payment_action.url", waits.At("data.payment_action.url"))
 		apptest.Eventually(t, "the mail to the owner", func() bool { return countMails(s, bob.Email, "Pay for the") == 1 })
 		bob.WantStatus("active")
-		// Another change replaces the waiting one.
+		// Another change replaces the change that waits.
 		other := onBehalf(bob, "POST", "/change-plan", s.Admin(), apptest.Object{"new_plan_id": growth}).Want(200)
 		if other.At("data.payment_action.url") == waits.At("data.payment_action.url") {
 			t.Error("the link is the same")
@@ -190,7 +193,7 @@ func TestActingFromFreeToPaid(t *testing.T) {
 	})
 }
 
-// operator.md, section 3: POST {a}/subscriptions takes a promotion code. The redemption is held while
+// A contract can redeem a promotion code (rules: subscription#contracts). The redemption is held while
 // the subscription is incomplete, counts once it is paid, and is free again once it has expired.
 func TestContractWithAPromotionCode(t *testing.T) {
 	t.Parallel()

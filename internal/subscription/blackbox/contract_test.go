@@ -27,7 +27,8 @@ func patchContract(c *apptest.Customer, body apptest.Object) apptest.Reply {
 	return c.Call("PATCH", contractPath(c)+"/"+c.Subscriptions().Str("data.0.id"), c.Admin(), body)
 }
 
-// byInvoice is the body of a subscription at 12.34 a month that is paid by invoice within 14 days.
+// byInvoice returns the request for a subscription at 12.34 a month that is paid by invoice within 14
+// days.
 func byInvoice(plan string) apptest.Object {
 	return apptest.Object{
 		"plan_id": plan, "currency": "EUR", "price_cents": 1234, "collection": "invoice", "days_until_due": 14, "purchase_order": "PO 42",
@@ -47,9 +48,9 @@ func markPaid(c *apptest.Customer, body apptest.Object) apptest.Reply {
 	return c.Call("POST", "/api/v1/admin/tenants/"+c.Tenant+"/invoices/"+id+"/mark-paid", c.Admin(), body)
 }
 
-// selling.md, section 5: a subscription at a custom price is paid by invoice. It is active at once,
-// its invoice is mailed once with its PDF, becomes past due at its due time and active again when it
-// is marked as paid.
+// A subscription at a custom price that is paid by invoice is active immediately
+// (rules: subscription#contracts). Its invoice is mailed once, with the PDF. The subscription is past
+// due from the due time until the invoice is marked as paid.
 func TestSubscriptionPaidByInvoice(t *testing.T) {
 	t.Parallel()
 	for mode, options := range map[string][]apptest.Option{"provider": nil, "platform": {apptest.WithPlatformInvoices}} {
@@ -122,8 +123,8 @@ func wantPaidByInvoice(t *testing.T, s *apptest.Server) {
 	}
 }
 
-// selling.md, section 5: without a saved card, the subscription is incomplete, the owner gets the
-// link, and it expires after 23 hours.
+// Without a saved card, the subscription is incomplete, the owner gets the link, and the subscription
+// expires after 23 hours (rules: subscription#contracts).
 func TestContractWithoutACard(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -150,8 +151,8 @@ func TestContractWithoutACard(t *testing.T) {
 	})
 }
 
-// selling.md, section 5: a saved card is charged at once, and a trial without a card is canceled at
-// its end.
+// A saved card is charged immediately, and a trial without a card is canceled at its end
+// (rules: subscription#contracts).
 func TestContractWithASavedCard(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -172,7 +173,7 @@ func TestContractWithASavedCard(t *testing.T) {
 	})
 }
 
-// selling.md, section 5, PATCH: the platform changes the terms of payment and the seats.
+// The platform changes the terms of payment and the seats (rules: subscription#contracts).
 func TestContractIsChanged(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -208,8 +209,8 @@ func TestContractIsChanged(t *testing.T) {
 	})
 }
 
-// selling.md, section 5: another plan ends the custom price, and the change of a subscription paid
-// by invoice takes effect at once.
+// A change to another plan ends the custom price. A change of a subscription paid by invoice takes
+// effect immediately (rules: subscription#contracts).
 func TestPlanChangeEndsTheCustomPrice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -295,8 +296,7 @@ func TestContractRefusals(t *testing.T) {
 	})
 }
 
-// selling.md, section 3: each field of the PATCH has its own permission, which is checked after the
-// other refusals.
+// Each field of the PATCH has its own permission, which is checked after the fields are validated.
 func TestPermissionsOfFields(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

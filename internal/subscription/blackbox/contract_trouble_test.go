@@ -7,12 +7,12 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// answersAreLost returns a verdict that loses the answers to the requests to one endpoint.
+// answersAreLost returns a verdict that drops the responses to the requests to one endpoint.
 func answersAreLost(method, path string) func(r *http.Request) apptest.Verdict {
 	return apptest.ForEndpoint(apptest.LoseAnswer, method, path)
 }
 
-// If the provider's answer is lost, the retry returns the created subscription. The subscription is
+// If the provider's response is lost, the retry returns the created subscription. The subscription is
 // created once, with one audit entry, and another request does not create a second one.
 func TestLostAnswerToAContract(t *testing.T) {
 	t.Parallel()
@@ -35,8 +35,8 @@ func TestLostAnswerToAContract(t *testing.T) {
 	})
 }
 
-// The answer to the marking of an invoice is lost: the retry succeeds once, also if a notification
-// stored the outcome first.
+// If the response to marking an invoice as paid is lost, the retry succeeds once, even if a
+// notification has stored the outcome first.
 func TestLostAnswerToAMarking(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {

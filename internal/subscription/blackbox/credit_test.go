@@ -32,7 +32,7 @@ func platformKey(s *apptest.Server, scopes ...string) (id, secret string) {
 	return made.Str("data.id"), made.Str("data.secret")
 }
 
-// selling.md, section 3: credit is given and taken back, and the next invoices use it. The customer
+// Credit is added and deducted, and the next invoices use it (rules: invoices#credit). The customer
 // sees the amounts, but not the reasons.
 func TestCredit(t *testing.T) {
 	t.Parallel()
@@ -106,8 +106,8 @@ func TestCreditRefusals(t *testing.T) {
 	})
 }
 
-// Of concurrent requests that take credit back, only as many succeed as the balance allows. The same
-// idempotency key takes it once.
+// Concurrent deductions succeed only as far as the balance allows. Requests with the same idempotency
+// key deduct the credit once.
 func TestConcurrentCredit(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -160,7 +160,7 @@ func TestCreditWithLostResponses(t *testing.T) {
 	})
 }
 
-// After a crash a job looks the outcome up.
+// After a crash, a job looks up the outcome.
 func TestCreditAfterACrash(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -168,8 +168,7 @@ func TestCreditAfterACrash(t *testing.T) {
 		admin := s.Admin()
 		giveCredit(ada, admin, "", creditBody(1000, "arrived")).Want(201)
 		giveCredit(ada, admin, "", creditBody(500, "later")).Want(201)
-		// The process died before it recorded the first entry, and another one before it called the
-		// provider.
+		// One process died before it recorded its entry, and another one before it called the provider.
 		apptest.Exec(t, s.DB(), `UPDATE credit_entries SET applied_at = NULL, leased_until = created_at WHERE reason = 'arrived'`)
 		s.Advance(time.Minute)
 		admin = s.Admin()

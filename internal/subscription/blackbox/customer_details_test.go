@@ -40,8 +40,8 @@ func TestCustomerFollowsBillingDetails(t *testing.T) {
 		follows(map[string]any{"invoice_settings.custom_fields": nil})
 		s.Call("PATCH", "/api/v1/onboarding/complete-setup", o.Token, map[string]any{"city": "Rome", "country": "IT"}).Want(200)
 		follows(map[string]any{"address.city": "Rome", "address.country": "IT"})
-		// Without a legal name the customer has the tenant's name. The change is made while the
-		// provider is down.
+		// Without a legal name, the provider's customer has the tenant's name. The change is made while
+		// the provider is down.
 		s.Chaos(apptest.ChaosProviderDown)
 		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"legal_name": nil, "name": "Engines"}).Want(200)
 		s.Chaos(nil)
@@ -51,8 +51,8 @@ func TestCustomerFollowsBillingDetails(t *testing.T) {
 
 var verifyLink = regexp.MustCompile(`/verify-email\?token=([A-Za-z0-9]{64})`)
 
-// Without a billing email, the provider's customer has the email of the owner: it follows a change of
-// that email and a transfer of ownership. A billing email stays.
+// Without a billing email, the provider's customer has the owner's email, also after the owner changes
+// it or transfers the ownership. A billing email stays.
 func TestCustomerFollowsTheOwner(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -6,7 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Subscriptions keep their price when the price of the plan changes, and count until they are over.
+// Subscriptions keep their price when the price of the plan changes. They count as customers of the
+// plan until they are over.
 func TestCustomersOfAPlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -22,7 +22,7 @@ func newDefaultPlan(k apptest.CatalogAdmin) (product, free string) {
 	return product, free
 }
 
-// setQuotas replaces the entitlements of a plan with quotas by the code of the feature.
+// setQuotas replaces the entitlements of a plan with the given quotas, by feature code.
 func setQuotas(k apptest.CatalogAdmin, plan string, quotas map[string]int) {
 	k.T.Helper()
 	var list []any
@@ -43,8 +43,8 @@ func usedCalls(c *apptest.Customer) any {
 	return c.Call("GET", c.Path("/usage/calls"), c.Token, nil).Want(200).At("data.current_usage")
 }
 
-// selling.md, section 2: the default plan's entitlements and quotas apply to a tenant without a
-// subscription that sets limits.
+// The entitlements and quotas of the default plan apply to a tenant without a subscription that sets
+// limits (rules: catalog#default-plan).
 func TestDefaultPlanAppliesWithoutASubscription(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -87,7 +87,8 @@ func TestDefaultPlanAppliesWithoutASubscription(t *testing.T) {
 		}
 		k.AdminCall("GET", "/plans/"+free+"/customers", nil).Want(200).WantAt("data.tenants", float64(s.CountRows(`SELECT count(*) FROM tenants`)-1)) // the demo tenant pays
 
-		// The entitlements of two plans are never mixed; a canceled subscription returns to the default.
+		// The entitlements of two plans are never mixed. After a cancellation, the default plan applies
+		// again.
 		ada.Buy(paid, "EUR", apptest.Card(apptest.CardPays))
 		s.Call("GET", ada.Path("/entitlements"), ada.Token, nil).Want(200).WantAt("data.0.limit", 50.0).WantAt("data.1", nil)
 		s.Call("GET", "/api/v1/auth/me", ada.Token, nil).Want(200).
@@ -187,8 +188,8 @@ func TestOnboardingWithTheDefaultPlan(t *testing.T) {
 	})
 }
 
-// Quota windows of the default plan are calendar months. A window that a subscription interrupts
-// counts until it would have ended, and usage counts once.
+// Quota windows of the default plan are calendar months. A window that a subscription interrupts counts
+// until its regular end, and usage counts once.
 func TestQuotaWindowsOfTheDefaultPlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -12,8 +12,8 @@ const grace = 7 * apptest.Day
 
 func withGrace(s *settings.Settings) { s.PastDueGrace = grace }
 
-// wantFeatures expects whether the customer has its features, and the end of the grace period that
-// is counted from a time; zero for none.
+// wantFeatures checks whether the customer has its features and when the grace period ends. since is
+// the start of the grace period, or zero without one.
 func wantFeatures(c *apptest.Customer, what string, has bool, since time.Time) {
 	c.T.Helper()
 	c.LogInAgain()
@@ -49,8 +49,8 @@ func firstFailures(c *apptest.Customer) []time.Time {
 	return all
 }
 
-// selling.md, section 3: a past_due subscription keeps its features until the first failed attempt
-// of its oldest unpaid invoice plus the days.
+// A past_due subscription keeps its features for the days of the grace period, which begins with the
+// first failed attempt to pay the oldest unpaid invoice (rules: subscription#grace-period).
 func TestGracePeriod(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -67,7 +67,8 @@ func TestGracePeriod(t *testing.T) {
 		s.AdvanceTo(first.Add(grace))
 		wantFeatures(ada, "at the end", false, first)
 
-		// The next invoice is unpaid as well. Once the older one is paid, the younger one counts.
+		// The next invoice is unpaid as well. Once the older invoice is paid, the grace period counts
+		// from the newer one.
 		s.Advance(31 * apptest.Day)
 		all := firstFailures(ada)
 		if len(all) != 2 {

@@ -43,7 +43,8 @@ func TestMonthsOfRenewals(t *testing.T) {
 		for _, cycle := range []string{"monthly", "quarterly", "yearly", "weekly"} {
 			plans[cycle] = k.CreatePricedPlan(product, cycle, map[string]int{"EUR": 1000}, apptest.Object{"billing_cycle": cycle})
 		}
-		// Late in the evening, on the last days of a month of 31 days that precedes shorter ones.
+		// The subscriptions begin late in the evening, on the last days of a month with 31 days that
+		// precedes shorter months.
 		now := s.Now()
 		var all []anchored
 		for d := 29; d <= 31; d++ {
@@ -86,8 +87,8 @@ func TestMonthsOfRenewals(t *testing.T) {
 		}
 		check()
 		for n := range dbtest.Rounds(4, 36) {
-			// Half an hour after the last possible end of a period in this month. The invoices of
-			// that day are paid an hour after it.
+			// Advance to half an hour after the last possible end of a period in this month. The invoices
+			// of that day are paid an hour after the end.
 			s.AdvanceTo(time.Date(now.Year()+1, time.March+time.Month(n), 1, 0, 0, 1, 0, time.UTC))
 			check()
 		}

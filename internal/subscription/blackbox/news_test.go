@@ -34,7 +34,7 @@ func wantSubjects(s *apptest.Server, address string, want ...string) {
 	}
 }
 
-// wantText expects texts in the newest mail to an address.
+// wantText checks that the newest mail to an address contains the parts.
 func wantText(s *apptest.Server, address string, parts ...string) {
 	s.T.Helper()
 	text := s.Mails(address)[0]["text"].(string)
@@ -45,8 +45,9 @@ func wantText(s *apptest.Server, address string, parts ...string) {
 	}
 }
 
-// The billing address gets one mail for the purchase, the change of plan and the cancellation. No
-// mail is sent for a repeated notification, a resumed subscription, or the scheduled end.
+// The billing address gets one mail for the purchase, the change of plan and the cancellation. No mail
+// is sent for a repeated notification, for a resumed subscription, or when the scheduled end is
+// reached.
 func TestMailsAboutASubscription(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -81,7 +82,8 @@ func TestMailsAboutASubscription(t *testing.T) {
 	}, withNews)
 }
 
-// A subscription that ends because its payments failed is announced, however it ends.
+// A mail reports the end of a subscription after failed payments, whether the subscription is canceled
+// or unpaid.
 func TestMailAboutTheEndAfterFailedPayments(t *testing.T) {
 	t.Parallel()
 	for _, outcome := range []string{"canceled", "unpaid"} {
@@ -112,7 +114,7 @@ func TestMailAboutTheEndAfterFailedPayments(t *testing.T) {
 	}
 }
 
-// A trial is announced with its end instead of a renewal.
+// The mail about a trial states its end instead of a renewal.
 func TestMailAboutATrial(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

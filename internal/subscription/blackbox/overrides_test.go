@@ -18,8 +18,9 @@ func limitRow(k apptest.CatalogAdmin, c *apptest.Customer, code string) apptest.
 	return nil
 }
 
-// selling.md, section 4: the effective limit is the override, else the plan's entitlement, else the
-// default plan's. An override survives plan changes and every status of the subscription.
+// The effective limit is the override, otherwise the plan's entitlement, otherwise the default plan's
+// (rules: subscription#overrides). An override survives plan changes and every status of the
+// subscription.
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -53,7 +54,7 @@ func TestOverrides(t *testing.T) {
 		k.AdminCall("DELETE", path+"calls", nil).Want(204)
 		s.Call("GET", ada.Path("/entitlements"), ada.Token, nil).Want(200).WantAt("data.0.limit", 50.0)
 
-		// A feature that no plan has, until it expires.
+		// An override can grant a feature that is not in any plan, until the override expires.
 		until := s.Now().Add(time.Hour)
 		k.AdminCall("PUT", path+"beta", apptest.Object{"type": "boolean", "reason": "trial", "expires_at": until.Format(time.RFC3339)}).Want(200).
 			WantAt("data.plan", nil).WantAt("data.effective.type", "boolean")

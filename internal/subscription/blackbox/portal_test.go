@@ -10,7 +10,7 @@ import (
 func TestBillingPortal(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		// Requires a customer at the provider, but not a completed onboarding.
+		// The portal requires a customer at the provider, but not a completed onboarding.
 		fresh := s.Register("fresh@example.com", false)
 		portal := func(o apptest.Owner) string { return o.Path("/docs/billing/portal") }
 		s.Call("POST", portal(fresh), fresh.Token, nil).WantRefused(422, "")

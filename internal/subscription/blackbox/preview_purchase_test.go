@@ -24,8 +24,8 @@ func wantPreview(a apptest.Reply, want map[string]float64) {
 	}
 }
 
-// selling.md, section 6: the preview of a first purchase shows the amount of the first invoice, and it
-// creates nothing.
+// The preview of a first purchase shows the amount of the first invoice, and creates nothing
+// (rules: subscription#preview-of-a-purchase).
 func TestPreviewOfAPurchase(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -66,7 +66,7 @@ func TestPreviewOfAPurchase(t *testing.T) {
 		member, _ := s.Join(bob.Owner, "Eve", "eve@example.com", "member")
 		s.Call("POST", bob.Path("/checkout/preview"), member, apptest.Object{"plan_id": seats, "currency": "EUR"}).WantRefused(403, "")
 
-		// Before the registration.
+		// A plan can be previewed before the registration.
 		wantPreview(previewOnboarding(s, "seats", apptest.Object{"quantity": 2}).Want(200), map[string]float64{"total": 2000, "due_now": 2000})
 		wantPreview(previewOnboarding(s, "trial", nil).Want(200), map[string]float64{"total": 2000, "due_now": 0})
 		wantPreview(previewOnboarding(s, "nothing", nil).Want(200).WantAt("data.next_billing_at", nil), map[string]float64{"total": 0, "next_amount": 0})

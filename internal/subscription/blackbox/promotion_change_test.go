@@ -20,8 +20,8 @@ func recurring(s *apptest.Server) (amount float64) {
 	return amount
 }
 
-// Revenue is net of a discount that lasts, while it lasts; a discount with the duration once does not
-// count.
+// Revenue is net of a lasting discount for as long as the discount applies. A discount with the
+// duration once does not count.
 func TestRevenueIsNetOfDiscounts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -47,7 +47,7 @@ func TestRevenueIsNetOfDiscounts(t *testing.T) {
 }
 
 // A change to a plan that the code does not cover ends the discount with the change, and the preview
-// shows it. A code that covers both stays.
+// shows this. A code that covers both plans stays.
 func TestChangeEndsADiscount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -54,8 +54,8 @@ func monthly(s *apptest.Server, slug string, cents int, changes ...apptest.Objec
 	return k.CreatePricedPlan(k.CreateProduct(slug), slug, map[string]int{"EUR": cents}, changes...)
 }
 
-// selling.md, section 7: a code is compared in any case, the invoice has the full price and the
-// discount, and a redemption is counted once the checkout is complete.
+// A code is compared in any case, the invoice shows the full price and the discount, and a redemption
+// is counted once the checkout is complete (rules: subscription#promotion-codes).
 func TestPromotionCodeOfACheckout(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -101,7 +101,7 @@ func post(c *apptest.Customer, code string) apptest.Reply {
 	return c.Call("POST", c.Path("/subscription/promotion-code"), c.Token, apptest.Object{"promotion_code": code})
 }
 
-// Each reason, in the order of the checks; nothing else happens.
+// A code is refused for each reason, in the order of the checks, without other effects.
 func TestPromotionCodeReasons(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -255,8 +255,8 @@ func TestOnceAfterATrial(t *testing.T) {
 	})
 }
 
-// A running subscription takes a code, which applies from the next invoice, for some months, and
-// gives it back; a change to a plan that the code does not cover ends it.
+// A code can be applied to a running subscription and removed again. It applies from the next invoice,
+// for some months. A change to a plan that the code does not cover ends it.
 func TestPromotionCodeOfASubscription(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -294,7 +294,7 @@ func TestPromotionCodeOfASubscription(t *testing.T) {
 		changed.WantAt("data.subscription.discount.code", "new").WantAt("data.subscription.price_cents", 3000.0)
 		in := s.Call("GET", ada.Path("/invoices"), ada.Token, nil).Want(200)
 		if total, due := in.At("data.0.total.amount_cents"), with.At("data.net.cents"); total != due {
-			t.Errorf("the change cost %v, shown were %v", total, due)
+			t.Errorf("the change cost %v, the preview shows %v", total, due)
 		}
 		if n := redemptions(s, "new"); n != 1 {
 			t.Errorf("%v redemptions", n)
@@ -335,7 +335,7 @@ func TestFreeForever(t *testing.T) {
 	})
 }
 
-// A lost answer is settled by the same request: the code is applied and redeemed once.
+// After a lost response, the same request applies and redeems the code once.
 func TestPromotionCodeAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -368,7 +368,7 @@ func TestPromotionCodeAfterALostAnswer(t *testing.T) {
 	})
 }
 
-// The last use of a code goes to one of several concurrent subscriptions, exactly.
+// Exactly one of several concurrent subscriptions gets the last use of a code.
 func TestConcurrentRedemptions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -399,7 +399,8 @@ func TestConcurrentRedemptions(t *testing.T) {
 	})
 }
 
-// A code that is active at the provider for another coupon cannot be used here, and the refusal says so.
+// A code that is active at the provider for another coupon is refused, and the refusal states the
+// reason.
 func TestPromotionCodeMadeAtTheProvider(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

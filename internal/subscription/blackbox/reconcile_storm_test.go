@@ -70,7 +70,8 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 		t.Fatal(err)
 	}
 
-	// Each time a part of the rest has arrived, at an arbitrary moment, the process is killed.
+	// The process is killed at arbitrary moments, each time after a part of the remaining notifications
+	// has arrived.
 	for range dbtest.Rounds(1, 6) {
 		child := here.Start(t)
 		pending := pendingNotifications(child.Server)

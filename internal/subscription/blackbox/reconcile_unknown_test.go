@@ -61,7 +61,7 @@ func TestReconcileUnknownTenant(t *testing.T) {
 		over := subscribe(metadata(sold, missing)...)
 		s.AtProvider("DELETE", "/subscriptions/"+over)
 		ofPurged := subscribe(metadata(sold, purged.Tenant)...)
-		// Other programs in the same account.
+		// These subscriptions belong to other programs in the same account.
 		subscribe()
 		subscribe("metadata[tenant_id]", missing)
 		subscribe(metadata(sold, "acme")...)

@@ -11,7 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// reminders are the mails of a kind, in one language.
+// reminders checks the reminders that one periodic job sends. subject is the subject of its mails in
+// one language.
 type reminders struct {
 	*apptest.Server
 	job, subject string
@@ -39,7 +40,7 @@ func (r reminders) to(address string) []string {
 	return texts
 }
 
-// want expects a number of mails to an address, and texts in the newest one.
+// want checks the number of mails to an address, and that the newest one contains the parts.
 func (r reminders) want(when, address string, n int, parts ...string) {
 	r.T.Helper()
 	got := r.to(address)
@@ -75,8 +76,8 @@ func withOptionalMails(s *settings.Settings) {
 	s.OptionalMails = []string{letters.MailCardExpires, letters.MailRenewalReminder, letters.MailLastAttempt}
 }
 
-// selling.md, section 3: a renewal of a cycle of six months or more is announced seven days before,
-// once, unless a cancellation is scheduled.
+// The renewal of a cycle of six months or more is announced once, seven days before, unless a
+// cancellation is scheduled.
 func TestRenewalReminder(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -113,7 +114,7 @@ func TestRenewalReminder(t *testing.T) {
 	}, withOptionalMails)
 }
 
-// A card is announced to expire 30 and 7 days before the end of its month.
+// The expiry of a card is announced 30 and 7 days before the end of its month.
 func TestCardReminder(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -6,7 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Joins and departures while a subscription cannot be changed are synced once it can.
+// Members who join or leave while a subscription cannot be changed are synced once it can be changed
+// again.
 func TestSeatsAreFollowedOnceItRunsAgain(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

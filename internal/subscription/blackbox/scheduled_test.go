@@ -21,7 +21,7 @@ func previewLater(c *apptest.Customer, plan, more string) apptest.Reply {
 	return c.Call("GET", c.Path("/subscription/preview-change?when=period_end&new_plan_id=")+plan+more, c.Token, nil)
 }
 
-// takeBack takes the pending change of a customer back.
+// takeBack drops the customer's pending change.
 func takeBack(c *apptest.Customer) {
 	c.T.Helper()
 	c.Call("DELETE", c.Path("/subscription/pending-change"), c.Token, nil).Want(204)
@@ -68,8 +68,8 @@ func lastTotal(c *apptest.Customer) any {
 	return all[len(all)-1].At("total")
 }
 
-// selling.md, section 6: the change takes effect at the end of the period, and the next invoice charges
-// the amount that was shown, although the list price has changed.
+// The change takes effect at the end of the period, and the next invoice charges the amount that was
+// shown, although the list price has changed (rules: subscription#changes-at-the-end-of-the-period).
 func TestChangeAtPeriodEnd(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -103,7 +103,8 @@ func TestChangeAtPeriodEnd(t *testing.T) {
 	})
 }
 
-// selling.md, section 6: the refusals of a change at the end of the period.
+// A change at the end of the period is refused in these cases
+// (rules: subscription#changes-at-the-end-of-the-period).
 func TestChangeAtPeriodEndRefusals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -128,14 +129,14 @@ func TestChangeAtPeriodEndRefusals(t *testing.T) {
 		later(ada, small).Want(200)
 		later(ada, free).Want(200).WantAt("data.subscription.pending_change.price_cents", 0.0)
 
-		// From a free plan to a paid one.
+		// A change from a free plan to a paid one is refused.
 		bob.OpenCheckout(free, "EUR")
 		s.Pay(openWith(bob, free, "").Want(200).Str("data.url"), "").Want(303)
 		apptest.Eventually(t, "the activation", func() bool { return bob.Subscription(bob.Owner).At("data") != nil })
 		later(bob, small).WantRefused(422, "plan_change_error")
 		previewLater(bob, small, "").WantRefused(422, "plan_change_error")
 
-		// While a payment waits.
+		// A change is refused while another one waits for its payment.
 		s.Submit(openWith(eve, small, "").Want(200).Str("data.url"), apptest.Confirmation(apptest.CardConfirms)).Want(303)
 		apptest.Eventually(t, "the activation", func() bool { return eve.Subscription(eve.Owner).At("data.status") == "active" })
 		s.AwaitNotifications()
@@ -148,8 +149,8 @@ func TestChangeAtPeriodEndRefusals(t *testing.T) {
 	})
 }
 
-// selling.md, section 6: a scheduled change is taken back, replaced by another change, and ended by a
-// cancellation, which resuming does not undo.
+// A scheduled change is dropped by request, replaced by another change, and ended by a cancellation,
+// which resuming does not undo (rules: subscription#changes-at-the-end-of-the-period).
 func TestScheduledChangeEnds(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -184,7 +185,8 @@ func TestScheduledChangeEnds(t *testing.T) {
 	})
 }
 
-// selling.md, section 6: a declined change leaves the scheduled change as it was.
+// A declined change leaves the scheduled change as it was
+// (rules: subscription#changes-at-the-end-of-the-period).
 func TestDeclinedChangeKeepsTheScheduledOne(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -202,8 +204,8 @@ func TestDeclinedChangeKeepsTheScheduledOne(t *testing.T) {
 	})
 }
 
-// operator.md, section 7: a scheduled change keeps its author if the state is read while another change
-// has released it.
+// A scheduled change keeps its author, even if the state is read while another change has released it
+// (rules: subscription#by-the-platform).
 func TestRestoredChangeKeepsItsAuthor(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
@@ -229,8 +231,9 @@ func TestRestoredChangeKeepsItsAuthor(t *testing.T) {
 	})
 }
 
-// selling.md, section 6: the seats follow the team in both phases, or stay as requested, but never below
-// the members; a smaller plan that is scheduled limits invitations.
+// The seats follow the team before and after the change, or stay as requested, but never below the
+// number of members. A smaller plan that is scheduled limits invitations
+// (rules: subscription#changes-at-the-end-of-the-period).
 func TestScheduledSeats(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -270,8 +273,9 @@ func TestScheduledSeats(t *testing.T) {
 	})
 }
 
-// selling.md, section 6: a change is dropped during the last hour of the period if the usage exceeds the
-// new plan, with one mail each to the owner and the billing address.
+// A scheduled change is dropped during the last hour of the period if the usage exceeds the new plan,
+// with one mail each to the owner and the billing address
+// (rules: subscription#changes-at-the-end-of-the-period).
 func TestScheduledChangeLapses(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -299,8 +303,8 @@ func TestScheduledChangeLapses(t *testing.T) {
 	})
 }
 
-// selling.md, section 5: price_cents is a scheduled change to the same plan and quantity, and null
-// returns to the list price.
+// price_cents schedules another price for the same plan and quantity, and null returns to the list
+// price (rules: subscription#changes-at-the-end-of-the-period).
 func TestScheduledPrice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -337,7 +341,8 @@ func TestScheduledPrice(t *testing.T) {
 	})
 }
 
-// selling.md, section 6: discounts are carried over, and a code that is applied later, too.
+// A scheduled change keeps the current discount, and also a code that is applied later
+// (rules: subscription#changes-at-the-end-of-the-period).
 func TestScheduledChangeKeepsTheDiscount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -371,7 +376,8 @@ func TestScheduledChangeKeepsTheDiscount(t *testing.T) {
 	})
 }
 
-// selling.md, section 6: in a trial, the change takes effect at its end, also if the platform moves it.
+// In a trial, the change takes effect at the end of the trial, even if the platform moves the end
+// (rules: subscription#the-end-of-a-trial).
 func TestScheduledChangeOfATrial(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -393,8 +399,8 @@ func TestScheduledChangeOfATrial(t *testing.T) {
 	})
 }
 
-// selling.md, section 6: if the platform ends a trial now, the scheduled change takes effect with it,
-// also if the answer of the provider is lost.
+// If the platform ends a trial now, the scheduled change takes effect immediately, even if the
+// provider's response is lost (rules: subscription#the-end-of-a-trial).
 func TestScheduledChangeOfATrialThatEndsNow(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -423,8 +429,8 @@ func TestScheduledChangeOfATrialThatEndsNow(t *testing.T) {
 	})
 }
 
-// selling.md, sections 3 and 5: the first invoice has the seats and the price that came with the end of the
-// trial.
+// If one request changes the seats and the price and ends the trial, the first invoice has the new
+// seats and price (rules: subscription#the-end-of-a-trial).
 func TestTrialEndsNowWithSeatsAndPrice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -440,7 +446,7 @@ func TestTrialEndsNowWithSeatsAndPrice(t *testing.T) {
 	})
 }
 
-// A change for which the tenant uses too much is dropped when the trial ends now.
+// A scheduled change to a plan that the usage exceeds is dropped when the trial ends now.
 func TestScheduledChangeLapsesWhenATrialEndsNow(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -457,7 +463,7 @@ func TestScheduledChangeLapsesWhenATrialEndsNow(t *testing.T) {
 	})
 }
 
-// A lost answer, an outage between the two steps, and repeated notifications leave at most one
+// A lost response, an outage between the two steps, and repeated notifications leave at most one
 // schedule.
 func TestScheduledChangeInTrouble(t *testing.T) {
 	t.Parallel()
@@ -480,15 +486,15 @@ func TestScheduledChangeInTrouble(t *testing.T) {
 			wantSchedules(s, 0)
 		}
 		wantAudited(ada, map[string]int{"_scheduled": 2, "_dropped": 2, "_lapsed": 0})
-		// The process ended after it created a schedule: the schedule is released, or used by the next
-		// attempt.
+		// If the process ends after it has created a schedule, the schedule is released, or used by the
+		// next attempt.
 		id := ada.ProviderObjects(ada.Owner, "subscription")[0].Str("id")
 		s.AtProvider("POST", "/subscription_schedules", "from_subscription", id)
 		wantSchedules(s, 0)
 		s.AtProvider("POST", "/subscription_schedules", "from_subscription", id)
 		later(ada, small).Want(200)
 		wantSchedules(s, 1)
-		// Released at the provider: the change has lapsed.
+		// If the schedule is released at the provider, the change has lapsed.
 		all := s.AllProviderObjects("subscription_schedule")
 		s.AtProvider("POST", "/subscription_schedules/"+all[len(all)-1].Str("id")+"/release")
 		s.AwaitNotifications()

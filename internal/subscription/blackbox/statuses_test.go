@@ -185,8 +185,8 @@ func TestTrialEnds(t *testing.T) {
 	})
 }
 
-// A failed renewal removes access immediately. The provider's retries, or another card, decide what
-// follows.
+// A failed renewal removes access immediately. The next status depends on the provider's retries or on
+// another card.
 func TestFailedRenewals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -284,7 +284,7 @@ func TestDebits(t *testing.T) {
 		pays, fails := s.NewCustomer("pays"), s.NewCustomer("fails")
 		pays.Buy(plan, "EUR", apptest.Debit(apptest.DebitPays))
 		fails.Buy(plan, "EUR", apptest.Debit(apptest.DebitFails))
-		// due expects the amount that is left to pay, and an action if there is an amount.
+		// due expects the amount that is left to pay, and an action if it is above 0.
 		due := func(c *apptest.Customer, cents float64) {
 			t.Helper()
 			c.Call("GET", c.Path("/invoices/summary"), c.Token, nil).Want(200).WantAt("data.totals.0.open", cents)

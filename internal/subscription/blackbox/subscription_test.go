@@ -197,7 +197,7 @@ func TestForgedNotification(t *testing.T) {
 	})
 }
 
-// From the purchase of a plan to the call that exceeds its quota.
+// A purchased plan grants its quota, and a call that exceeds the quota is rejected.
 func TestQuotaOfThePlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

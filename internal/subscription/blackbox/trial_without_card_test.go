@@ -10,7 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// cardFreeShop has a default plan and, in one product, two plans of 14 days of trial without a card.
+// cardFreeShop has the default plan free and plans with trials: trial and other, of one product, with
+// 14 days without a card; short with 5 days without a card; and carded with 14 days and a card.
 type cardFreeShop struct{ trial, other, short, carded, free string }
 
 func newCardFreeShop(s *apptest.Server) cardFreeShop {
@@ -47,8 +48,8 @@ func moveTrial(c *apptest.Customer, end any) apptest.Reply {
 	return c.Call("PATCH", "/api/v1/admin/tenants/"+c.Tenant+"/subscriptions/"+id, c.Admin(), apptest.Object{"trial_ends_at": end})
 }
 
-// selling.md, section 3: a trial without a card asks for a card seven days before its end, and is
-// canceled without one. The default plan then applies.
+// A trial without a card asks for a card seven days before its end, and is canceled without one
+// (rules: subscription#trials-without-a-card). The default plan then applies.
 func TestTrialWithoutACardEnds(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -102,7 +103,7 @@ func countMails(s *apptest.Server, address, subject string) (n int) {
 	return n
 }
 
-// A card that is added in the portal's flow ends the request for one, and pays when the trial ends.
+// A card that is added in the portal ends the request for a card, and pays when the trial ends.
 func TestCardIsAddedDuringTheTrial(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -126,7 +127,8 @@ func TestCardIsAddedDuringTheTrial(t *testing.T) {
 			t.Errorf("%d payments", n)
 		}
 
-		// A card that the provider only sets for the customer, which does not change the subscription.
+		// A card that is set only for the provider's customer also ends the request, although the
+		// subscription does not change.
 		bob := newVerified(s, "bob")
 		startTrial(bob, shop.short).Want(201)
 		customer := bob.ProviderObjects(bob.Owner, "customer")[0].Str("id")
@@ -156,7 +158,7 @@ func TestTrialWithoutACardIsRefused(t *testing.T) {
 		startTrial(ada, shop.short).WantRefused(422, "subscription_already_exists")
 		quit(ada)
 		startTrial(ada, shop.other).WantRefused(422, "trial_not_available")
-		// The used trial takes a card in the checkout.
+		// Once the trial is used up, the checkout takes a card.
 		page := ada.OpenCheckout(shop.trial, "EUR").Want(200).Str("data.url")
 		ada.Submit(page, nil).Want(422)
 		ada.Submit(page, apptest.Card(apptest.CardPays)).Want(303)

@@ -120,9 +120,9 @@ func TestOneTrialOfAProduct(t *testing.T) {
 	})
 }
 
-// A checkout that was opened with a trial, but is paid after the tenant has had one, is refused: it
-// does not start a second trial, and does not charge an amount that was not shown. Late and
-// repeated notifications change nothing.
+// A checkout that was opened with a trial, but is paid after the tenant has used its trial, is refused:
+// it does not start a second trial, and does not charge an amount that was not shown. Late and repeated
+// notifications change nothing.
 func TestTrialOfAnAbandonedCheckout(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -157,7 +157,7 @@ func TestTrialOfAnAbandonedCheckout(t *testing.T) {
 	})
 }
 
-// Of concurrently paid checkouts with trials, one starts its trial.
+// Only one of several concurrently paid checkouts with trials starts its trial.
 func TestTrialsAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -86,8 +86,8 @@ func TestReverseChargeNeedsAValidNumber(t *testing.T) {
 	})
 }
 
-// The number is registered as the customer's tax ID before anything is paid. A new number replaces
-// the tax ID, and each answer is recorded in the audit trail.
+// The number is registered as the customer's tax ID before anything is paid. A new number replaces the
+// tax ID, and the audit trail records each answer of the VAT registry.
 func TestVATNumberBecomesTaxID(t *testing.T) {
 	t.Parallel()
 	eachSelling(t, false, func(t *testing.T, s *apptest.Server) {
@@ -125,8 +125,8 @@ func TestVATNumberBecomesTaxID(t *testing.T) {
 	})
 }
 
-// The provider does not validate a number again, so it is registered again after seven days.
-// Meanwhile the last answer stays, and an unavailable registry changes nothing for 30 days.
+// The provider does not validate a number again, so the service registers the number again after seven
+// days. Meanwhile the last answer stays, and an unavailable registry changes nothing for 30 days.
 func TestVATNumberIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	eachSelling(t, false, func(t *testing.T, s *apptest.Server) {

@@ -36,7 +36,7 @@ const (
 	// busyWait is how long a request waits for another adjustment of the same credit. It is shorter
 	// than the request timeout.
 	busyWait = 20 * time.Second
-	// pollInterval is the interval at which it looks whether the other adjustment has ended.
+	// pollInterval is the interval at which the request checks whether the other adjustment has ended.
 	pollInterval = 50 * time.Millisecond
 )
 
@@ -78,7 +78,7 @@ type Entry struct {
 	tenantID    uuid.UUID
 	customerID  string // at the provider
 	origin      authz.Origin
-	requestID   string // of a request with an idempotency key; otherwise empty
+	requestID   string // empty unless the request has an idempotency key
 	leasedUntil time.Time
 }
 
@@ -106,8 +106,8 @@ var (
 	errNoEntry          = errors.New("no such credit entry")
 )
 
-// Statement returns the credit of a tenant. It reads the balance from the provider. Without one, it
-// is 0 in the currency of the subscription, otherwise in the preferred currency.
+// Statement returns the credit of a tenant, with the balance at the provider. A tenant without a
+// balance has 0 in the currency of its subscription, otherwise in its preferred currency.
 func (s *Service) Statement(ctx context.Context, tenantID uuid.UUID) (Statement, error) {
 	t, err := s.deps.Tenants.GetLive(ctx, tenantID)
 	if err != nil {
@@ -290,8 +290,8 @@ func (s *Service) apply(ctx context.Context, e Entry) error {
 	}
 }
 
-// checkBalance rejects an amount in another currency than the balance or the subscription, and an
-// amount to take back that exceeds the balance.
+// checkBalance rejects an amount in another currency than the balance or the subscription, and a
+// deduction that exceeds the balance.
 func (s *Service) checkBalance(ctx context.Context, e Entry) error {
 	subscribed, err := s.store.subscriptionCurrency(ctx, e.tenantID)
 	if err != nil {

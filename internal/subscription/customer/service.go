@@ -153,7 +153,7 @@ func (s *Service) Create(ctx context.Context, t tenant.Tenant) (string, error) {
 }
 
 // creationKey returns the idempotency key for creating a tenant's customer. It differs after each
-// deletion, because the provider would answer the old key with the deleted customer.
+// deletion, because the provider would return the deleted customer for the old key.
 func (s *Service) creationKey(ctx context.Context, tenantID uuid.UUID) (string, error) {
 	former, err := s.store.countFormer(ctx, tenantID)
 	if err != nil || former == 0 {
@@ -162,8 +162,8 @@ func (s *Service) creationKey(ctx context.Context, tenantID uuid.UUID) (string, 
 	return fmt.Sprintf("customer-%s-%d", tenantID, former), nil
 }
 
-// StoreFirst stores a tenant's first customer. It returns the tenant's stored customer, which can
-// be a different one.
+// StoreFirst stores a tenant's first customer. It returns the tenant's stored customer, which is
+// another one if a concurrent request was first.
 func (s *Service) StoreFirst(ctx context.Context, tenantID uuid.UUID, id string) (string, error) {
 	if err := s.store.insert(ctx, tenantID, id, s.deps.Clock.Now()); err != nil {
 		return "", err

@@ -17,7 +17,7 @@ import (
 // tenantsPerPage is how many tenants HandlePublish compares at once.
 const tenantsPerPage = 200
 
-// rows returns the entitlements at a time as the API shows them.
+// rows returns the entitlements at the given time, in the form of the API.
 func (t Terms) rows(now time.Time) []Entitlement {
 	features := t.featuresAt(now)
 	list := make([]Entitlement, len(features))
@@ -58,8 +58,8 @@ func (s *Service) PublishChange(ctx context.Context, tenantID uuid.UUID) error {
 	})
 }
 
-// compare stores the digest of the current entitlements of a tenant, and reports whether they differ
-// from the ones stored before. It runs in a transaction.
+// compare stores the digest of the current entitlements of a tenant, and reports whether it differs
+// from the digest stored before. It runs in a transaction.
 func (r Register) compare(ctx context.Context, tenantID uuid.UUID) (rows []Entitlement, changed bool, err error) {
 	previous, err := r.store.lockDigest(ctx, tenantID)
 	if err != nil {

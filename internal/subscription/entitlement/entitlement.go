@@ -100,7 +100,7 @@ func NewService(d Deps) *Service {
 }
 
 // PlanAndFeatures returns the slug of the plan that applies to a tenant, or nil, and the limits of the
-// features of GET /entitlements by code. A nil limit is unlimited.
+// features of GET /entitlements, by code. A nil limit is unlimited.
 func (s *Service) PlanAndFeatures(ctx context.Context, tenantID uuid.UUID) (plan *string, limits map[string]*int64, err error) {
 	terms, _, err := s.terms.Get(ctx, tenantID)
 	if err != nil {
@@ -117,8 +117,8 @@ func (s *Service) PlanAndFeatures(ctx context.Context, tenantID uuid.UUID) (plan
 	return &slug, limits, err
 }
 
-// HasFeature reports whether a tenant has the feature with a code. Every tenant has a feature that
-// the catalog does not define.
+// HasFeature reports whether a tenant has the feature with the given code. Every tenant has a feature
+// that the catalog does not define.
 func (s *Service) HasFeature(ctx context.Context, tenantID uuid.UUID, code string) (bool, error) {
 	exists, err := s.store.featureExists(ctx, code)
 	if err != nil || !exists {

@@ -28,7 +28,7 @@ type Override struct {
 	CreatedAt   time.Time
 }
 
-// applies reports whether the override has not expired at a time.
+// applies reports whether the override has not expired at the given time.
 func (o Override) applies(now time.Time) bool { return o.ExpiresAt == nil || now.Before(*o.ExpiresAt) }
 
 // limit returns the limit of the feature's meter, nil for unlimited. A feature that is taken away
@@ -80,8 +80,8 @@ func (s *Service) DeleteOverride(ctx context.Context, tenantID uuid.UUID, code s
 	})
 }
 
-// changeOverride runs f with the current override of a feature, nil for none, in a transaction that
-// holds the tenant's lock, and publishes the changed entitlements.
+// changeOverride runs f with the current override of a feature, or nil, in a transaction that holds the
+// tenant's lock, and publishes the changed entitlements.
 func (s *Service) changeOverride(
 	ctx context.Context, tenantID uuid.UUID, code string, f func(ctx context.Context, feature uuid.UUID, old *Override) error,
 ) error {
@@ -107,7 +107,7 @@ func (s *Service) changeOverride(
 	})
 }
 
-// override returns the override of a feature at a time, or nil.
+// override returns the override of a feature at the given time, or nil.
 func (t Terms) override(code string, now time.Time) *Override {
 	for i := range t.Overrides {
 		if o := &t.Overrides[i]; o.FeatureCode == code && o.applies(now) {

@@ -25,8 +25,8 @@ func NewRegister(db *sqldb.DB, c clock.Clock, grace time.Duration) Register {
 	return Register{store: store{db}, clock: c, grace: grace}
 }
 
-// endOfGrace returns the end of the grace period of an invoice that is unpaid since a time; nil
-// without a grace period.
+// endOfGrace returns the end of the grace period of an invoice that has been unpaid since the given
+// time, or nil without a grace period.
 func (r Register) endOfGrace(since time.Time) *time.Time {
 	if r.grace == 0 {
 		return nil

@@ -43,11 +43,12 @@ func (s store) planSlug(ctx context.Context, id uuid.UUID) (string, error) {
 	return slug, sqldb.Wrap(err, "read slug of plan")
 }
 
-// limiting is the condition of the one subscription of a tenant whose plan sets limits.
+// limiting is the condition for a tenant's subscription whose plan sets limits. A tenant has at most
+// one.
 const limiting = `status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')`
 
-// termsQuery reads the terms of subscriptions that set limits into terms, without their features,
-// and the former terms of tenants whose subscriptions have ended into former.
+// termsQuery reads the terms of subscriptions that set limits, without their features, into terms. It
+// reads the former terms of tenants whose subscriptions have ended into former.
 func (s store) termsQuery(tenantIDs []uuid.UUID, terms map[uuid.UUID]Terms, former map[uuid.UUID][]FormerTerms) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
@@ -78,8 +79,8 @@ ORDER BY created_at, id`,
 	}
 }
 
-// tenantPlansQuery reads the plans of the subscriptions that set limits of tenants, and the default
-// plan, into found.
+// tenantPlansQuery reads the default plan, and the plans of the tenants' subscriptions that set limits,
+// into found.
 func (s store) tenantPlansQuery(tenantIDs []uuid.UUID, found *plansRead) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
@@ -112,8 +113,8 @@ ORDER BY q.code`,
 	})
 }
 
-// featureInto reads a plan and one of its features, if it has one, into found. The rows of a plan
-// are sorted by code.
+// featureInto returns a function that reads a row into found: a plan, with one of its features if it
+// has any. The rows of a plan are sorted by code.
 func featureInto(found *plansRead) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var id uuid.UUID

@@ -15,8 +15,8 @@ type publishedEntitlements struct {
 	digest   string
 }
 
-// lockDigest locks the digest of a tenant until the transaction ends, and returns it; empty for a
-// tenant without one.
+// lockDigest locks the digest of a tenant until the transaction ends, and returns it. It returns "" if
+// no digest was stored before.
 func (s store) lockDigest(ctx context.Context, tenantID uuid.UUID) (string, error) {
 	if err := s.q(ctx).InsertDigest(ctx, tenantID); err != nil {
 		return "", sqldb.Wrap(err, "insert digest of entitlements")

@@ -25,7 +25,7 @@ type Terms struct {
 	IntervalCount                        int32
 	BillingAnchor                        time.Time
 	CurrentPeriodStart, CurrentPeriodEnd time.Time
-	// Currency and MeteredItems are of the subscription. MeteredItems is the encoded list of the
+	// Currency and MeteredItems belong to the subscription. MeteredItems is the encoded list of the
 	// provider's items that bill usage; nil if it is unknown.
 	Currency     string
 	MeteredItems sqldb.JSON
@@ -44,8 +44,8 @@ type Terms struct {
 // IsDefault reports whether the plan is the default plan.
 func (t Terms) IsDefault() bool { return t.Status == "" && t.PlanID != uuid.Nil }
 
-// grantsPlan reports whether the tenant has the features of the plan at a time. Limits apply while
-// payments are late, too.
+// grantsPlan reports whether the tenant has the features of the plan at the given time. Limits also
+// apply while payments are late.
 func (t Terms) grantsPlan(now time.Time) bool {
 	return t.IsDefault() || t.Status == "active" || t.Status == "trialing" || t.isInGrace(now)
 }
@@ -55,8 +55,8 @@ func (t Terms) isInGrace(now time.Time) bool {
 	return t.FeaturesUntil != nil && now.Before(*t.FeaturesUntil)
 }
 
-// Limits returns the limits that apply at a time, by feature code and in whole units. A missing code
-// is unlimited.
+// Limits returns the limits that apply at the given time, by feature code and in whole units. A missing
+// code is unlimited.
 func (t Terms) Limits(now time.Time) map[string]int64 {
 	if !slices.ContainsFunc(t.Overrides, func(o Override) bool { return o.applies(now) }) {
 		return t.quotas
@@ -93,8 +93,8 @@ func (t Terms) ChangesAt(now time.Time) *time.Time {
 	return next
 }
 
-// featuresAt returns the features that the tenant has at a time, by code. Callers must not change the
-// list.
+// featuresAt returns the features that the tenant has at the given time, by code. Callers must not
+// change the list.
 func (t Terms) featuresAt(now time.Time) []Feature {
 	var features []Feature
 	if t.grantsPlan(now) {
@@ -209,7 +209,7 @@ func (r Register) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read fu
 	}
 }
 
-// loadTerms is TermsOf as one call.
+// loadTerms runs the queries of TermsOf and returns the terms.
 func (r Register) loadTerms(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Terms, error) {
 	queries, read := r.TermsOf(tenantIDs)
 	if err := r.store.db.QueryAll(ctx, queries...); err != nil {
@@ -218,8 +218,8 @@ func (r Register) loadTerms(ctx context.Context, tenantIDs []uuid.UUID) (map[uui
 	return read(ctx)
 }
 
-// SeatLimit returns the limit of team members of a tenant, which applies while payments are late,
-// too; nil is unlimited.
+// SeatLimit returns the limit of team members of a tenant, or nil if it is unlimited. The limit also
+// applies while payments are late.
 func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
 	terms, err := s.loadTerms(ctx, []uuid.UUID{tenantID})
 	if err != nil {

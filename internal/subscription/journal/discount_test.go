@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A discount counts until the end of the last period that began before its end, although no state is
-// read then. A change before moves or removes that step.
+// A discount counts until the end of the last period that began before the discount ended, although no
+// state is read at that time. An earlier change moves or removes this step.
 func TestDiscountEndsWithItsPeriod(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -69,8 +69,8 @@ func TestDiscountEndsWithItsPeriod(t *testing.T) {
 	})
 }
 
-// The end of a discount that rounding makes invisible changes nothing, and later changes are dated to when
-// they took effect.
+// A discount that rounding makes invisible changes nothing when it ends, and later changes are dated to
+// when they took effect.
 func TestDiscountOfLessThanAUnit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -18,7 +18,7 @@ type History struct {
 	Payments       []Milestone // the first payment for each plan
 }
 
-// Level is the recurring revenue of a subscription from a time on. It can be in the future: the end of
+// Level is the recurring revenue of a subscription from At on. At can be in the future, for the end of
 // a discount.
 type Level struct {
 	At     int64 // in microseconds since 1970
@@ -62,8 +62,8 @@ func eventText(kind string, at time.Time, fields ...string) string {
 	return strings.Join(append([]string{kind, strconv.FormatInt(at.UnixMicro(), 10)}, fields...), ",") + ";"
 }
 
-// readEvents adds the events in a text. An event replaces the levels after its time, which were
-// planned before. Only this package writes the text, so that it is always valid.
+// readEvents adds the events in a text. An event replaces the planned levels after its time. Only this
+// package writes the text, so it is always valid.
 func (h *History) readEvents(text string) {
 	var plan uuid.UUID
 	for event := range strings.SplitSeq(strings.TrimSuffix(text, ";"), ";") {
@@ -103,7 +103,7 @@ func (h *History) addLevel(l Level) {
 	h.Levels = append(h.Levels, l)
 }
 
-// hasPaid reports whether the history has a payment for a plan that is not later than a time.
+// hasPaid reports whether the history has a payment for a plan at or before the given time.
 func (h *History) hasPaid(plan uuid.UUID, at time.Time) bool {
 	for _, p := range h.Payments {
 		if p.PlanID == plan && p.At <= at.UnixMicro() {

@@ -30,8 +30,8 @@ func isPaying(status string) bool { return status == "active" || status == "past
 // most caps the amount of one subscription so that sums do not overflow.
 const most = 1_000_000_000_000_000
 
-// MonthlyAmount converts price × quantity less a discount to an amount per month, in minor units, rounded half up. A year
-// has 12 months, 52 weeks or 365 days.
+// MonthlyAmount converts price × quantity less a discount to an amount per month, in minor units,
+// rounded half up. A year has 12 months, 52 weeks or 365 days.
 func MonthlyAmount(priceCents, quantity, discountCents int64, unit string, count int32) int64 {
 	times, per := int64(1), int64(1)
 	switch unit {
@@ -74,7 +74,7 @@ type subscription struct {
 	id, tenantID, planID uuid.UUID
 	status, currency     string
 	priceCents, quantity int64
-	discountCents        int64 // that a lasting discount takes off price × quantity
+	discountCents        int64 // the amount that a lasting discount takes off price × quantity
 	discountEndsAt       *time.Time
 	period               period
 	trialEndsAt          *time.Time
@@ -93,7 +93,7 @@ type recordedState struct {
 	trialPlan *uuid.UUID // the plan on trial, or nil
 }
 
-// levelAt returns the recorded level at a time.
+// levelAt returns the recorded level at the given time.
 func (n recordedState) levelAt(at time.Time) level {
 	l := n.level
 	if n.until != nil && !at.Before(*n.until) {
@@ -124,7 +124,7 @@ func (s subscription) discountUntil() *time.Time {
 	return &until
 }
 
-// endAfter returns the first end of a period from the current one on that is not before a time.
+// endAfter returns the first end of the current or a later period that is not before the given time.
 func (p period) endAfter(at time.Time) time.Time {
 	end := p.end
 	for n := 1; end.Before(at); n++ {
@@ -184,8 +184,8 @@ type change struct {
 	trialEnd *time.Time
 }
 
-// change returns the entries that lead from the recorded state of a subscription to its current
-// state, which took effect at a time.
+// change returns the entries that lead from the recorded state of a subscription to its current state,
+// which took effect at the given time.
 //
 // Invariant: an entry has the time at which the change took effect, but never a time before the
 // previous entry of the subscription. So the amount of a subscription is never negative, even if
@@ -219,9 +219,9 @@ func (s subscription) change(at time.Time) change {
 	return c
 }
 
-// countedSince reports whether a subscription that has stopped counting counted from began until
-// at, although no state from that time was read: the subscription is older than the journal, or its
-// trial ended in the meantime.
+// countedSince reports whether a subscription that has stopped counting did count from began until at,
+// although no state from that time was read. This happens if the subscription is older than the
+// journal, or if its trial ended in the meantime.
 func (s subscription) countedSince(began, at time.Time) bool {
 	isNew := s.noted.version == 0 || s.noted.trialPlan != nil
 	return isNew && (s.status == "canceled" || s.status == "unpaid") && began.Before(at)
@@ -250,8 +250,8 @@ func (s subscription) countsSince(at time.Time) time.Time {
 	return began
 }
 
-// count adds the entries of a state that counts since a time: its current amount, and the amount
-// after its discount.
+// count adds the entries of a state that counts since the given time: one for its current amount, and
+// one for the amount after its discount.
 func (s subscription) count(c *change, before level, at time.Time) {
 	l := level{true, s.amount(true), s.planID}
 	until := s.discountUntil()

@@ -18,7 +18,7 @@ import (
 // Invariant: the entries of a subscription add up to the journaled level in its row. Both are
 // written together while the row is locked, starting from the level in the row. So a state that is
 // read back repeatedly, late or concurrently is never counted twice, and the next entry includes
-// the amount of a missing one.
+// the amount of a missing entry.
 type Journal struct {
 	store store
 	clock clock.Clock
@@ -27,7 +27,7 @@ type Journal struct {
 // New returns the journal of a database.
 func New(db *sqldb.DB, c clock.Clock) *Journal { return &Journal{store{db}, c} }
 
-// Note adds the change that the current state of a subscription makes, which took effect at a time.
+// Note adds the change to the current state of a subscription, which took effect at the given time.
 // Call it in the transaction that stores the state.
 func Note(ctx context.Context, db *sqldb.DB, tenantID, id uuid.UUID, at time.Time) error {
 	return db.Tx(ctx, func(ctx context.Context) error {
@@ -39,10 +39,10 @@ func Note(ctx context.Context, db *sqldb.DB, tenantID, id uuid.UUID, at time.Tim
 	})
 }
 
-// Pay records that an invoice above 0 of one of the provider's subscriptions was paid, and the
-// plans that it bills. Without a plan, the subscription's current plan counts. Only the first
-// payment of a subscription for a plan is kept, regardless of the order in which payments are
-// stored. Pay ignores an unknown subscription. Call it under the tenant's lock.
+// Pay records the payment of an invoice with a total above 0 that bills plans of the provider's
+// subscription. If plans is empty, the subscription's current plan counts. Only the first payment of a
+// subscription for each plan is kept, regardless of the order in which payments are stored. Pay ignores
+// an unknown subscription. Call it under the tenant's lock.
 func Pay(ctx context.Context, db *sqldb.DB, tenantID uuid.UUID, pspSubscriptionID string, plans []uuid.UUID, at time.Time) error {
 	st := store{db}
 	s, err := st.byPSPID(ctx, tenantID, pspSubscriptionID)
@@ -89,10 +89,10 @@ func (s store) note(ctx context.Context, sub subscription, at time.Time) error {
 	return s.markNoted(ctx, sub, c.noted)
 }
 
-// replan returns the change that a state makes. If the end of a discount is recorded and in the
-// future, replan first deletes its entry, because the change may move the end, and returns the
-// events that replace it in the history. An entry that is already folded has taken effect, and the
-// change comes after it.
+// replan returns the change to the current state. If the recorded end of a discount is in the future,
+// the change may move it. So replan deletes the entry of that end, and returns the events that replace
+// it in the history. If the entry is already folded, it has taken effect, and the change comes after
+// it.
 func (s store) replan(ctx context.Context, sub subscription, at time.Time) (_ subscription, c change, events string, _ error) {
 	c = sub.change(at)
 	until := sub.noted.until
@@ -121,8 +121,8 @@ const (
 	foldedAtOnce = 1000
 )
 
-// Run is a periodic job. It adds missing entries and folds entries into the daily sums. Note adds
-// an entry with each state, so entries are missing only for rows that were written without it.
+// Run is a periodic job. It adds missing entries and folds entries into the daily sums. Note adds an
+// entry with each state, so entries are missing only for rows that were written without Note.
 func (j *Journal) Run(ctx context.Context) error {
 	if err := j.repeat(ctx, j.noteBatch); err != nil {
 		return err
@@ -166,9 +166,9 @@ type sum struct {
 
 // foldBatch adds a batch of entries to the daily sums.
 //
-// Invariant: an entry is included in the sums if and only if it is marked as folded. It is marked
-// while its row is locked, and others skip locked rows, so two instances that fold concurrently
-// take different entries. The sums are locked in a fixed order.
+// Invariant: an entry is included in the sums if and only if it is marked as folded. An entry is marked
+// while its row is locked, and other instances skip locked rows, so two instances that fold
+// concurrently take different entries. The sums are locked in a fixed order.
 func (j *Journal) foldBatch(ctx context.Context) (int, error) {
 	entries, err := j.store.takeUnfolded(ctx, j.clock.Now(), foldedAtOnce)
 	if err != nil {

@@ -142,7 +142,7 @@ func (s store) history(ctx context.Context, sub subscription) (h History, _ erro
 	return h, sqldb.Wrap(err, "read history of subscription")
 }
 
-// histories reads the rows by hand, because their number is not limited.
+// histories calls f with each history. It reads row by row, because the number of rows is not limited.
 func (s store) histories(ctx context.Context, f func(History)) error {
 	const doing = "read histories of subscriptions"
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT subscription_id, customer, currency, events FROM subscription_histories`)
@@ -162,8 +162,8 @@ func (s store) histories(ctx context.Context, f func(History)) error {
 	return sqldb.Wrap(rows.Err(), doing)
 }
 
-// deleteScheduled deletes the entry of a future change. It reports false if its time has come and it
-// is folded.
+// deleteScheduled deletes the entry of a future change. It reports false if the entry has taken effect
+// and is already folded into the daily sums.
 func (s store) deleteScheduled(ctx context.Context, sub subscription, at time.Time) (bool, error) {
 	n, err := s.q(ctx).DeleteScheduled(ctx, journalsql.DeleteScheduledParams{SubscriptionID: sub.id, TenantID: sub.tenantID, At: at})
 	return n > 0, sqldb.Wrap(err, "delete scheduled journal entry")
@@ -175,7 +175,7 @@ type foldableEntry struct {
 	amount int64
 }
 
-// takeUnfolded marks a batch of entries that have taken effect as folded and returns them.
+// takeUnfolded returns a batch of entries that have taken effect, and marks them as folded.
 func (s store) takeUnfolded(ctx context.Context, now time.Time, most int32) ([]foldableEntry, error) {
 	rows, err := s.q(ctx).TakeUnfolded(ctx, journalsql.TakeUnfoldedParams{Now: now, Most: most})
 	entries := make([]foldableEntry, len(rows))

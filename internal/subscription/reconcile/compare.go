@@ -14,9 +14,9 @@ import (
 // adviceUnknown is how an operator resolves a subscription of an unknown tenant.
 const adviceUnknown = "cancel and refund it in Stripe's dashboard, or create the customer again and import the subscription"
 
-// compare returns the differences between a subscription of the provider's list and the stored one,
-// and repairs them if repair is set. The list can be older than the stored state, so only
-// differences that remain after reading the subscription back count.
+// compare returns the differences between a subscription in the provider's list and the stored one, and
+// repairs them if repair is set. The list can be older than the stored state, so the subscription is
+// read back first, and only the remaining differences count.
 func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair bool) ([]compare.Difference, error) {
 	found, err := s.differences(ctx, listed)
 	if err != nil || len(found) == 0 {

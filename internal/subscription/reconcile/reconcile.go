@@ -26,7 +26,7 @@ const jobReconcile = "subscription.reconcile"
 // unseenPage is the number of subscriptions read per query.
 const unseenPage = 100
 
-// errOtherAccount means that the provider has none of the stored subscriptions.
+// errOtherAccount means that none of the stored subscriptions exists at the provider.
 var errOtherAccount = errors.New("the payment provider does not know any of the subscriptions: the key seems to belong to a different account; nothing was changed")
 
 // Provider is the part of the payment provider that a comparison uses. *psp.Client implements it.
@@ -139,7 +139,7 @@ func (p part) markSeen(ctx context.Context, pspID string) error {
 // newer than the list, or they do not exist at the provider.
 //
 // Invariant: a missing subscription is ended here only if the provider has at least one other
-// subscription from here. IDs are unique across accounts, so this proves that the key belongs to
+// subscription of this service. IDs are unique across accounts, so this proves that the key belongs to
 // the right account.
 func (p part) compareAllUnseen(ctx context.Context) (done bool, err error) {
 	sameAccount, err := p.store.hasSeen(ctx, p.Since)

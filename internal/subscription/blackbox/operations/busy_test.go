@@ -31,7 +31,7 @@ func TestScheduledEndAcrossAChange(t *testing.T) {
 		if err != nil || end.Before(s.Now().Add(360*apptest.Day)) {
 			t.Fatalf("the period ends at %v, %v", end, err)
 		}
-		// It does not end with the period that it had when the end was scheduled.
+		// The subscription does not end with the period in which the end was scheduled.
 		advanceAndLogIn(s, &o, "ada@example.com", (40 * apptest.Day).String())
 		s.AwaitProvider()
 		s.Subscription(o).WantAt("data.status", "active").WantAt("data.cancel_at_period_end", true)
@@ -72,7 +72,7 @@ func TestBusySubscription(t *testing.T) {
 		o := s.Register("ada@example.com", true)
 		s.BuyPlan(o, "starter")
 		s.AwaitNotifications()
-		// An operation that is in progress elsewhere.
+		// A lost response leaves an operation pending, as if another instance were working on it.
 		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/subscriptions/"))
 		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).WantRefused(502, "psp_error")
 		w.Tamper(nil)

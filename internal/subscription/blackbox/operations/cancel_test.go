@@ -71,8 +71,8 @@ func TestCancelAndResume(t *testing.T) {
 	})
 }
 
-// A failure of the provider changes nothing here. After a broken connection, a retry sends the same
-// write.
+// A failure of the provider changes nothing in the service. After a broken connection, a retry sends
+// the same write.
 func TestCancelWhenTheProviderFails(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

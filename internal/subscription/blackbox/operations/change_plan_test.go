@@ -76,7 +76,7 @@ func TestPreviewChange(t *testing.T) {
 		if net := wantAmounts(s.PreviewChange(o, "free", 0)); net >= 0 {
 			t.Errorf("to the free plan: %v", net)
 		}
-		// Seats: the number of members, or the requested number.
+		// A seat plan is priced for the number of members, or for the requested number.
 		one, three := s.PreviewChange(o, "team", 0), s.PreviewChange(o, "team", 3)
 		wantAmounts(one)
 		wantAmounts(three)
@@ -143,7 +143,7 @@ func TestChangePlan(t *testing.T) {
 		member, _ := s.Join(o, "Grace", "grace@example.com", "member")
 		s.Call("POST", o.Path("/subscription/change-plan"), member, map[string]any{"new_plan_id": s.PlanID(o, "team")}).Want(403)
 
-		// To a seat plan: as many seats as members, unless more are requested.
+		// A change to a seat plan bills as many seats as members, unless more are requested.
 		s.ChangePlan(o, "team", map[string]any{"quantity": 1}).WantInvalid("quantity")
 		a := s.ChangePlan(o, "team", nil).Want(200)
 		for at, want := range map[string]any{
@@ -158,7 +158,7 @@ func TestChangePlan(t *testing.T) {
 		if !strings.Contains(limits.Text, `"limit":50000`) {
 			t.Errorf("entitlements: %s", limits.Text)
 		}
-		// From paid to free, in place.
+		// A change from a paid plan to a free one keeps the subscription.
 		free := s.ChangePlan(o, "free", map[string]any{"quantity": 7}).Want(200)
 		if free.At("data.subscription.price_cents") != 0.0 || free.At("data.subscription.quantity") != 1.0 ||
 			free.At("data.subscription.id") != before.At("data.id") {
@@ -203,7 +203,7 @@ func TestChangePlanRefusals(t *testing.T) {
 			t.Errorf("after refusals: %s", a.Text)
 		}
 
-		// The currency stays the same, and the plan other has only EUR.
+		// The subscription keeps its currency, USD, but the plan named other has a price only in EUR.
 		usd := s.Register("usd@example.com", true)
 		page := s.Call("POST", usd.Path("/checkout"), usd.Token, map[string]any{
 			"plan_id": s.PlanID(usd, "starter"), "currency": "USD", "success_url": "https://a.example/", "cancel_url": "https://a.example/",
@@ -240,7 +240,7 @@ func TestChangeDeclined(t *testing.T) {
 	})
 }
 
-// A change whose response is lost and that is retried is made once.
+// A change that is retried after a lost response is made once.
 func TestChangeOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	for name, chaos := range map[string]map[string]any{
@@ -322,8 +322,8 @@ func TestChangesAtTheSameTime(t *testing.T) {
 	})
 }
 
-// A status that allows no change is rejected with an error code. Other operations find no running
-// subscription.
+// If the status does not allow a change of plan, the change is rejected with an error code. Other
+// operations return 404, because the subscription is not running.
 func TestChangeByStatus(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -380,7 +380,7 @@ func TestChangeOfEndedSubscription(t *testing.T) {
 	})
 }
 
-// During a trial that the subscription ends with, a change costs nothing, and nothing is billed
+// If a subscription ends with its trial, a change during the trial costs nothing, and nothing is billed
 // later.
 func TestPreviewBeforeTheEndWithATrial(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ func TestInvitationsDuringProviderRequest(t *testing.T) {
 			t.Errorf("the invitations are %v", got)
 		}
 
-		// All requests concurrently.
+		// Send all requests concurrently.
 		for round := range dbtest.Rounds(3, 20) {
 			c := s.NewCustomer(fmt.Sprintf("busy%d", round))
 			o = c.Owner

@@ -49,7 +49,7 @@ func TestScheduledEnds(t *testing.T) {
 		wantGoesOn(c, s.Resume(c.Owner))
 		s.Resume(c.Owner).WantRefused(422, "subscription_not_resumable")
 
-		// In the dashboard, at a date after the next renewal.
+		// Schedule an end in the dashboard, at a date after the next renewal.
 		later := s.Now().Add(45 * apptest.Day).Truncate(time.Second)
 		s.AtProvider("POST", "/subscriptions/"+remote, "cancel_at", strconv.FormatInt(later.Unix(), 10))
 		s.AwaitProvider()
@@ -61,8 +61,8 @@ func TestScheduledEnds(t *testing.T) {
 		wantEnds(s.Subscription(c.Owner).At("data.current_period_end"), true)
 		wantGoesOn(c, s.Resume(c.Owner))
 
-		// After a cancellation here, an end is scheduled in the portal, and no notification has
-		// reported it yet. The response to the resumption reveals it.
+		// After a cancellation through the API, an end is scheduled in the portal, and no notification
+		// has reported it yet. The response to the resumption reveals it.
 		s.Cancel(c.Owner, false).Want(200)
 		s.AwaitNotifications()
 		s.Chaos(apptest.Object{"webhooks": apptest.Object{"drop": 1}})
@@ -121,7 +121,8 @@ func TestCancelNowBillsPendingItems(t *testing.T) {
 				if len(made) != 1 || made[0].At("status") != "paid" {
 					t.Fatalf("%d final invoices: %+v", len(made), made)
 				}
-				// The full amount except for the elapsed seconds: two seats more, or one less.
+				// The final invoice charges two added seats, or credits a removed seat, for the whole
+				// period except for the elapsed seconds.
 				total := made[0].At("total").(float64)
 				if tt.left && (total > -2990 || total < -3000 || balance != total) || !tt.left && (total < 5990 || total > 6000 || balance != 0) {
 					t.Errorf("the final invoice is of %v, the balance %v", total, balance)

@@ -18,19 +18,19 @@ type account struct {
 	start    time.Time // of the current period
 	end      time.Time
 	trial    bool // the current period is a trial
-	ends     bool // at the end of its period
+	ends     bool // the subscription ends with its period
 
 	discount *reduction
-	off      int64 // the discount on the current period, for the whole period
+	off      int64 // the discount on the price of the whole current period
 	next     *step // the scheduled change
 
 	step    int64     // the smallest amount of the currency, in minor units
 	away    bool      // the card pays without confirmation
 	pending []int64   // changes of seats that are pending for the next invoice
-	waits   time.Time // when the first of them was made
+	waits   time.Time // when the first pending change was made
 	credit  int64     // the customer's credit
-	bills   []bill    // all that are not void, oldest first
-	cash    int64     // what cards have paid
+	bills   []bill    // without void ones, oldest first
+	cash    int64     // the sum of the payments by card
 }
 
 // step is a change at the end of the period, at the price that was shown.
@@ -80,7 +80,7 @@ type reduction struct {
 	until           time.Time // zero: forever
 }
 
-// of returns the discount on the price of a period that begins, or is changed, at a time:
+// of returns the discount on the price of a period that begins, or is changed, at the given time. It is
 // rounded half up to the step of the currency.
 func (r *reduction) of(price, step int64, at time.Time) int64 {
 	switch {
@@ -93,7 +93,7 @@ func (r *reduction) of(price, step int64, at time.Time) int64 {
 	}
 }
 
-// net returns the price of a period that begins at a time, less the discount.
+// net returns the price of a period that begins at the given time, less the discount.
 func (a *account) net(price int64, at time.Time) int64 {
 	return price - a.discount.of(price, a.step, at)
 }
@@ -115,15 +115,14 @@ func (a *account) cost(to offered, unit, quantity int64, at time.Time) (credit, 
 	return credit, charge + net, pending // a new period begins and is charged in full
 }
 
-// pays reports whether the card can pay for a change. That is always so if the credit is
-// sufficient.
+// pays reports whether the card can pay for a change. Any card can if the credit is sufficient.
 func (a *account) pays(to offered, unit, quantity int64, at time.Time) bool {
 	credit, charge, _ := a.cost(to, unit, quantity, at)
 	return a.away || charge-credit <= a.credit
 }
 
-// change makes the change that cost has computed and bills it as paid. A new cycle begins when the
-// change is made, which can be later than the time it was computed for.
+// change makes the change that cost has computed for the time at, and bills it as paid. A new cycle
+// begins when the change is made, which can be later than at.
 func (a *account) change(to offered, unit, quantity int64, at, made time.Time) {
 	credit, charge, _ := a.cost(to, unit, quantity, at)
 	restarts := to.cycle != a.plan.cycle && !a.trial
@@ -170,8 +169,8 @@ func (a *account) buy(plan offered, unit, quantity int64, at time.Time, trial in
 	a.bill(a.price()-a.off, true)
 }
 
-// monthly returns when pending changes are billed before the end of the period: monthly if the
-// cycle is longer. Zero means at the end of the period.
+// monthly returns when pending changes are billed before the end of the period, which happens monthly
+// if the cycle is longer than a month. It returns zero if they are billed at the end of the period.
 func (a *account) monthly() time.Time {
 	if len(a.pending) == 0 || a.plan.cycle != "quarterly" && a.plan.cycle != "yearly" {
 		return time.Time{}

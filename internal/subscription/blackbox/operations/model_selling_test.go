@@ -14,17 +14,17 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// sale is a tenant that is sold everything that changes its bills, together with the model of its
-// money. Its card always pays.
+// sale is a tenant that uses everything that changes its bills, together with the model of its money.
+// Its card always pays.
 type sale struct {
 	*life
 	codes *int  // number of promotion codes so far
 	taxes int64 // tax included in prices, in percent
 }
 
-// The amounts that are previewed, charged, invoiced and booked are the amounts of the model: through
-// renewals, changes of plan, cycle and seats now and at the end of the period, promotion codes, credit,
-// credit notes, refunds and cancellations, in both invoice modes.
+// The previewed, charged, invoiced and booked amounts equal the amounts of the model, in both invoice
+// modes. The events are renewals, changes of plan, cycle and seats (now and at the end of the period),
+// promotion codes, credit, credit notes, refunds and cancellations.
 func TestMoneyOfSales(t *testing.T) {
 	t.Parallel()
 	t.Run("provider", func(t *testing.T) {
@@ -137,7 +137,7 @@ func (v *sale) removeCode() {
 	v.agrees("no code")
 }
 
-// credit gives credit, or takes some of it back.
+// credit adds credit, or deducts some of it.
 func (v *sale) credit() {
 	amount := int64(1+v.draw.IntN(2000)) * v.money.step
 	if v.money.credit > 0 && v.draw.IntN(3) == 0 {

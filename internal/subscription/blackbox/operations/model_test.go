@@ -398,7 +398,7 @@ func (l *life) seats(before, after int64) {
 	}
 	apptest.Eventually(l.t, "the seats", func() bool { return l.Subscription(l.Owner).At("data.quantity") == float64(after) })
 	l.AwaitNotifications()
-	var at time.Time // prorations do not exist in a trial
+	var at time.Time // zero in a trial, where seats are not prorated
 	if made := l.ProviderObjects(l.Owner, "invoiceitem"); !l.money.trial {
 		at = unix(made[len(made)-1], "period.start")
 	}

@@ -21,16 +21,15 @@ func addCurrency(s *apptest.Server, code string, minorUnits int) {
 	}
 }
 
-// Amounts have as many decimals as their currency has here. The provider counts some currencies
-// differently and accepts only certain amounts. Sold amounts are converted, and an amount that
-// cannot be charged is rejected with the nearest chargeable amounts.
+// Amounts have as many decimals as the service stores for their currency. The provider counts some
+// currencies differently and accepts only certain amounts. Sold amounts are converted, and an amount
+// that cannot be charged is rejected with the nearest chargeable amounts.
 func TestMoneyInUnitsOfTheProvider(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		k := s.CatalogAdmin()
 		product := k.CreateProduct("money")
-		// In a currency with too few decimals here, the charged amounts could not be represented
-		// here.
+		// If the service stores too few decimals for a currency, it cannot represent the charged amounts.
 		addCurrency(s, "SEK", 0)
 		plan := k.CreatePricedPlan(product, "kronor", map[string]int{"SEK": 90})
 		s.NewCustomer("buys-kronor").OpenCheckout(plan, "SEK").WantRefused(422, "psp_amount_unsupported")
@@ -52,7 +51,7 @@ type moneyCase struct {
 	minorUnits int
 	low, high  int     // prices of two plans
 	step       float64 // all amounts are multiples of it
-	there      float64 // the provider's amount for one unit here
+	there      float64 // the provider's amount for one unit of the service
 	refused    int     // a price that cannot be charged, or 0
 	possible   string
 }

@@ -28,7 +28,7 @@ func TestChangeWhileOverdue(t *testing.T) {
 			s.ProviderObjects(o, "customer")[0].WantAt("balance", 0.0)
 		}
 		stays("Starter")
-		// A dearer plan is paid immediately, or the change is not made.
+		// A more expensive plan is paid immediately, or the change is not made.
 		wantAmounts(s.PreviewChange(o, "pro", 0))
 		s.ChangePlan(o, "pro", nil).WantRefused(422, "plan_change_error")
 		stays("Starter")

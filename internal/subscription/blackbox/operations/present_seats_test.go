@@ -57,7 +57,7 @@ func TestSeatsOfThePresentPlan(t *testing.T) {
 		crew := s.PlanID(c.Owner, "crew")
 		s.Advance(15 * apptest.Day)
 		c.LogInAgain()
-		// Since the subscription began, the plan has become dearer and is no longer sold.
+		// Since the subscription began, the plan has become more expensive and is no longer sold.
 		apptest.Exec(t, s.DB(), `UPDATE plan_prices SET price_cents = 9900, psp_price_id = NULL WHERE plan_id = $1`, crew)
 		apptest.Exec(t, s.DB(), `UPDATE plans SET is_active = false WHERE id = $1`, crew)
 		change := func(quantity int) apptest.Reply {
@@ -111,7 +111,7 @@ func TestSeatsOfThePresentPlanWait(t *testing.T) {
 	})
 }
 
-// A preview shows the next regular bill after the change, not the one of the current period.
+// A preview shows the next regular bill after the change, not the bill of the current period.
 func TestNextRegularBill(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

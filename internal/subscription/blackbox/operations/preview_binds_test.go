@@ -33,7 +33,7 @@ type buyer struct{ *apptest.Customer }
 
 func (b buyer) invoices() []apptest.Reply { return b.ProviderObjects(b.Owner, "invoice") }
 
-// changes selects another plan and expects exactly these amounts.
+// changes selects another plan and expects exactly these amounts to be charged.
 func (b buyer) changes(slug string, more apptest.Object, want amounts) {
 	b.T.Helper()
 	before := len(b.invoices())
@@ -57,7 +57,7 @@ func (b buyer) charged(before int, want amounts) {
 		}
 	}
 	if credit != want.credit || charge != want.charge || made[0].At("total") != want.net {
-		b.T.Errorf("charged were %v − %v = %v, shown %+v", charge, credit, made[0].At("total"), want)
+		b.T.Errorf("charged %v − %v = %v, but the preview shows %+v", charge, credit, made[0].At("total"), want)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestPreviewBinds(t *testing.T) {
 			one, two := b.sees("crew", 0), b.sees("crew", 2)
 			b.Join(b.Owner, "joins1", "joins1@example.com", "member")
 			if now := b.outdated("crew", nil, one); now != two {
-				t.Errorf("two seats cost %+v, shown were %+v", now, two)
+				t.Errorf("two seats cost %+v, the preview shows %+v", now, two)
 			}
 			b.changes("crew", nil, two)
 		})

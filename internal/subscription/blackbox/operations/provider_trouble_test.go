@@ -111,8 +111,8 @@ func TestFailingProvider(t *testing.T) {
 			}
 			customers[i].invites(dbtest.Rounds(1, 4))
 		}
-		// In the long form, each round performs 200 operations, 1,200 of them while the provider
-		// fails.
+		// In the long form, each call of paced performs 200 operations. Six of the calls, 1,200
+		// operations, run while the provider fails.
 		things := dbtest.Rounds(3, 10)
 		s.Chaos(failing)
 		paced(customers, things) // including the checkouts, which take longer than the later actions
@@ -149,8 +149,8 @@ func TestFailingProvider(t *testing.T) {
 	})
 }
 
-// paced lets all customers perform this many actions at a fixed pace, slow enough that a failing
-// provider does not reduce it.
+// paced lets all customers perform this many actions at a fixed pace. The pace is slow enough that a
+// failing provider does not reduce it.
 func paced(customers []*customer, times int) {
 	pace := time.Duration(dbtest.Rounds(300, 1000)) * time.Millisecond
 	starts := time.NewTicker(pace / time.Duration(len(customers)))
@@ -170,8 +170,8 @@ func paced(customers []*customer, times int) {
 	busy.Wait()
 }
 
-// settledAs fails the test unless the service and the provider have the state that the customer was
-// answered with, and the audit trail has each action once.
+// settledAs fails the test unless the service and the provider have the state from the customer's
+// responses, and the audit trail has each action once.
 func (c *customer) settledAs(t *testing.T) {
 	t.Helper()
 	apptest.Eventually(t, "the seats follow "+c.Email, func() bool { return seatsOf(c.Server, c.Owner).At("data.is_synced") == true })

@@ -154,7 +154,7 @@ func (c *shopper) costsWhatWasShown(t *testing.T) {
 		}
 	}
 	if charge != c.charge || credit != c.credit || made[0].At("total") != c.net || made[0].At("status") != "paid" {
-		t.Errorf("%s to %s: shown were %v − %v = %v, the invoice has %v − %v = %v, %v", c.Email, c.plan,
+		t.Errorf("%s to %s: the preview shows %v − %v = %v, the invoice has %v − %v = %v, %v", c.Email, c.plan,
 			c.charge, c.credit, c.net, charge, credit, made[0].At("total"), made[0].At("status"))
 	}
 }

@@ -75,7 +75,7 @@ func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 		entry("subscription.resumed", 0)
 		entry("subscription.canceled", 2)
 
-		// An effect that another user causes days later is not attributed to it.
+		// An effect that another user causes days later is not attributed to the failed operation.
 		s.Chaos(apptest.Object{"api": apptest.Object{"fail_before": 1, "status": 0}})
 		s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"immediately": true}).WantRefused(502, "psp_error")
 		s.Chaos(nil)
@@ -187,7 +187,7 @@ func TestRepetitionAfterTheSeatsFollowed(t *testing.T) {
 				t.Errorf("%s is %d times in the audit log", step.action, n)
 			}
 		}
-		// That was the retry. Another request is a new one.
+		// Only the first retry is answered like the first attempt. A further request is a new change.
 		s.ChangePlan(o, "crew", nil).WantRefused(422, "plan_change_error")
 	})
 }

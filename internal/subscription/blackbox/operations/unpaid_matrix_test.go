@@ -12,14 +12,15 @@ import (
 // unpaidState is a way in which the invoice of the current period is not paid, or only in part.
 type unpaidState struct {
 	name string
-	// renewal means that the invoice is the invoice of a renewal, otherwise of the purchase.
+	// renewal means that the invoice bills a renewal; otherwise it bills the purchase.
 	renewal bool
 	way     url.Values
 	reach   func(u unpaid)
 	credit  float64 // part of the unused time that is credited
 }
 
-// unpaidStates are the cases of selling.md, section 3, "No credit without payment".
+// unpaidStates lists the ways in which an invoice is paid, unpaid or partly paid
+// (rules: subscription#unpaid-time).
 func unpaidStates() []unpaidState {
 	card, fails := apptest.Card(apptest.CardPays), apptest.Card(apptest.CardFailsAtRenewal)
 	nothing := func(unpaid) {}
@@ -43,8 +44,8 @@ func unpaidStates() []unpaidState {
 	}
 }
 
-// A change, a cancellation and a departure credit only money that was paid: each way of not paying,
-// with each way of giving up time.
+// A change, a cancellation and a departure credit only money that was paid. The test combines each way
+// of not paying with each way of giving up time.
 func TestNoCreditWithoutPayment(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -88,7 +88,8 @@ func (u unpaid) refunds(amount string) {
 	u.AwaitNotifications()
 }
 
-// credits refunds a part of the paid invoice by a credit note, which counts once with its refund.
+// credits refunds a part of the paid invoice by a credit note. The credit note and its refund count
+// once.
 func (u unpaid) credits(amount string) {
 	u.T.Helper()
 	u.AtProvider("POST", "/credit_notes", "invoice", u.invoice("paid"), "amount", amount, "refund_amount", amount)
@@ -307,7 +308,7 @@ func TestOverdueChangeShowsTheOpenInvoice(t *testing.T) {
 		if got := more.paid() - 30000; got != due {
 			t.Errorf("%v was charged, %v shown", got, due)
 		}
-		// The open invoice is higher than the price of the new plan: the rest of its time is
+		// The open invoice is higher than the price of the new plan, so the rest of its period is
 		// credited.
 		shorter.wantSeats("weekly", 0, map[string]float64{"credit": 0, "charge": 581, "net": 581, "due_now": 30000, "next_due": 0})
 		shorter.ChangePlan(shorter.Owner, "weekly", nil).Want(200)

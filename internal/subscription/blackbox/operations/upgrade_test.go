@@ -20,8 +20,8 @@ func openUpgrade(s *apptest.Server, o apptest.Owner, slug string) string {
 	return a.Str("data.checkout_url")
 }
 
-// A change from a free plan to a paid one opens a checkout. The free subscription stays until that
-// is paid, and is then replaced in one step.
+// A change from a free plan to a paid one opens a checkout. The free subscription stays until the
+// checkout is paid, and is then replaced in one step.
 func TestFreeToPaid(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -80,7 +80,7 @@ func TestChangeWaitsForItsConfirmation(t *testing.T) {
 		if n := s.CountAudited(b.Owner, "subscription.plan_change_waits"); n != 1 {
 			t.Errorf("%d changes that wait in the audit log", n)
 		}
-		// The plan is recognized by the price that it had.
+		// The plan is recognized by its former price.
 		pro := s.PlanID(b.Owner, "pro")
 		setPrice(s, "pro", 8000)
 		s.Submit(page, apptest.Confirmation("")).Want(303)
@@ -92,7 +92,8 @@ func TestChangeWaitsForItsConfirmation(t *testing.T) {
 		if n := s.CountAudited(b.Owner, "subscription.plan_changed"); n != 1 {
 			t.Errorf("%d changes in the audit log", n)
 		}
-		// Paid through the API with another card. The provider's notifications are lost.
+		// The change is paid through the API with another card, and the provider's notifications are
+		// lost.
 		s.Chaos(apptest.ChaosNoWebhooks)
 		_, invoice = b.waits("max")
 		var id string
@@ -161,7 +162,8 @@ func TestChangeThatIsNotConfirmed(t *testing.T) {
 		if n := s.CountAudited(lapses.Owner, "subscription.plan_change_lapsed"); n != 1 {
 			t.Errorf("%d lapsed in the audit log", n)
 		}
-		// No notification reports its end: it is not shown after it has expired.
+		// If no notification reports the end of a pending change, the change is hidden once it has
+		// expired.
 		quiet.LogInAgain()
 		quiet.waits("pro")
 		s.Chaos(apptest.ChaosNoWebhooks)
@@ -173,8 +175,8 @@ func TestChangeThatIsNotConfirmed(t *testing.T) {
 	})
 }
 
-// Changes that are never pending: with a declined card, by a tenant that owes, and with a bank
-// account, which take effect immediately.
+// A change is never pending if the card is declined, if the tenant owes an amount, or if a bank account
+// pays. With a bank account, it takes effect immediately.
 func TestChangesThatDoNotWait(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -201,7 +203,7 @@ func TestChangesThatDoNotWait(t *testing.T) {
 	})
 }
 
-// Seats do not end a pending change. They are synced once it is over.
+// Changes of seats do not end a pending change. They are synced once it is over.
 func TestSeatsWhileAChangeWaits(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

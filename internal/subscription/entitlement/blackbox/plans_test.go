@@ -61,7 +61,7 @@ func TestPlansOffered(t *testing.T) {
 			plans(query).As(query).WantInvalid("currency")
 		}
 
-		// In the caller's language, or in English if a text is not translated.
+		// The list is in the caller's language, or in English if a text is not translated.
 		r := s.NewRequest("GET", o.Path("/plans"), o.Token, nil)
 		r.Header.Set("Accept-Language", "fr")
 		french := plansBySlug(s.Do(r))
