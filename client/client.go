@@ -24,7 +24,8 @@
 //
 // # Sign-up
 //
-// Register creates an account and its organization. Its tokens let a client act as the new user.
+// Register creates an account and its organization. The returned tokens let a client act as the new
+// user.
 //
 //	public, err := client.New("https://billing.example.com")
 //	…
@@ -89,7 +90,7 @@ type Client struct {
 	attempts    int
 	pause       func(attempt int) time.Duration // delay before the next attempt
 
-	issuer, audience string // of tokens
+	issuer, audience string // expected in tokens
 	keys             *keySet
 	entitlements     *entitlementCache
 }
@@ -97,9 +98,9 @@ type Client struct {
 // Option configures a [Client].
 type Option func(*Client) error
 
-// New returns a client of the service at a base URL: scheme, host, and the path of a proxy if there
-// is one, without /api/v1. Without credentials, the client can call only public operations. New
-// sends no request.
+// New returns a client of the service at baseURL, which is a scheme, a host and, behind a proxy, a
+// path. It does not include /api/v1. Without credentials, the client can call only public
+// operations. New sends no request.
 func New(baseURL string, options ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(baseURL, "/"))
 	switch {

@@ -24,7 +24,7 @@ import (
 	"github.com/tenantry/tenantry/client/api"
 )
 
-// script is a transport that returns the answers in order and then repeats the last one.
+// script is a transport that returns the answers in order and then repeats the last answer.
 type script struct {
 	mu      sync.Mutex
 	answers []answer
@@ -140,7 +140,7 @@ func TestAttempts(t *testing.T) {
 				}
 				for _, body := range s.bodies[1:] {
 					if body != s.bodies[0] {
-						t.Errorf("the body became %q, it was %q", body, s.bodies[0])
+						t.Errorf("body of a retry is %q, want %q", body, s.bodies[0])
 					}
 				}
 			})
@@ -316,13 +316,13 @@ func TestPages(t *testing.T) {
 		return ids, failed
 	}
 	if ids, err := tenants(nil); err != nil || !slices.Equal(ids, []string{"1-a", "1-b", "2-a", "2-b", "3-a", "3-b"}) {
-		t.Errorf("all pages have %v, %v", ids, err)
+		t.Errorf("all pages contain %v, %v", ids, err)
 	}
 	if ids, err := tenants(&api.AdminListTenantsParams{Page: new(3)}); err != nil || len(ids) != 2 {
-		t.Errorf("from page 3 on there are %v, %v", ids, err)
+		t.Errorf("the pages from page 3 contain %v, %v", ids, err)
 	}
 	if ids, err := tenants(&api.AdminListTenantsParams{Search: new("broken")}); len(ids) != 2 || client.StatusOf(err) != 403 {
-		t.Errorf("until the error there are %v, %v", ids, err)
+		t.Errorf("the pages before the error contain %v, %v", ids, err)
 	}
 	for _, err := range c.AdminListTenantsAll(t.Context(), nil) {
 		if err != nil {

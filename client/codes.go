@@ -2,7 +2,7 @@ package client
 
 // Code is a stable error code. It is an error itself: errors.Is(err, ErrQuotaExceeded) reports
 // whether err is, or wraps, an error response with that code.
-type Code string //nolint:errname // a code in the first place; what callers compare with is named Err…
+type Code string //nolint:errname // a code; the constants that callers compare with are named Err…
 
 // Error returns the code.
 func (c Code) Error() string { return string(c) }

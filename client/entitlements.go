@@ -17,10 +17,10 @@ import (
 const (
 	// entitlementsFresh is how long entitlements are returned without a request.
 	entitlementsFresh = time.Minute
-	// entitlementsStale is the age up to which they replace a response during an outage.
+	// entitlementsStale is the maximum age of entitlements that are returned during an outage.
 	entitlementsStale = 24 * time.Hour
-	// entitlementsTimeout limits a request, and patience a request that entitlements of an earlier
-	// response can replace.
+	// entitlementsTimeout is the timeout of a request. patience is the timeout if cached
+	// entitlements can be returned instead.
 	entitlementsTimeout = 30 * time.Second
 	patience            = 5 * time.Second
 	// maxTenants is the maximum number of tenants in the cache.
@@ -30,10 +30,10 @@ const (
 // CachedEntitlements returns the entitlements of a tenant, like ListEntitlements, from a cache in
 // the client.
 //
-// Entitlements are cached for a minute. If the service is unreachable or responds with a 5xx status,
-// entitlements that are up to 24 hours old are returned, but never after their valid_until if the
-// response had one. Other errors, such as 401, 403 and 404, are returned, and 401, 403 and 404
-// also remove the entitlements from the cache.
+// Entitlements are cached for a minute. If the service is unreachable or responds with a 5xx
+// status, entitlements that are up to 24 hours old are returned, but never after their valid_until
+// if the response had one. Other errors are returned, and 401, 403 and 404 also remove the
+// entitlements from the cache.
 func (c *Client) CachedEntitlements(ctx context.Context, tenant string) ([]api.Entitlement, error) {
 	e := c.entitlements
 	e.mu.Lock()
@@ -60,7 +60,7 @@ func (c *Client) CachedEntitlements(ctx context.Context, tenant string) ([]api.E
 	}
 }
 
-// entitlementCache holds the entitlements of tenants, and the requests for them in progress.
+// entitlementCache holds the entitlements of tenants and the requests in progress.
 type entitlementCache struct {
 	mu      sync.Mutex
 	tenants map[string]entitlements
@@ -74,14 +74,15 @@ func newEntitlementCache() *entitlementCache {
 // entitlements are the entitlements of one tenant.
 type entitlements struct {
 	list   []api.Entitlement
-	loaded time.Time  // before the request
-	until  *time.Time // the earliest valid_until of the response; nil without one
+	loaded time.Time  // when the request began
+	until  *time.Time // the earliest valid_until of the response; nil if missing
 }
 
 func (e entitlements) isValid(now time.Time) bool { return e.until == nil || now.Before(*e.until) }
 
-// start requests the entitlements of a tenant. The caller holds the lock. With isUsable it makes a
-// single short attempt, so that an outage does not delay the caller for long.
+// start requests the entitlements of a tenant. The caller holds the lock. If cached entitlements
+// are usable, start makes a single short attempt, so that an outage does not delay the caller for
+// long.
 func (e *entitlementCache) start(ctx context.Context, c *Client, tenant string, isUsable bool) *flight[entitlements] {
 	timeout, calls := entitlementsTimeout, *c
 	if isUsable {
@@ -115,7 +116,7 @@ func (e *entitlementCache) put(tenant string, loaded entitlements) {
 	e.tenants[tenant] = loaded
 }
 
-// isOutage reports whether a request failed because the service is unreachable or out of order.
+// isOutage reports whether a request failed because the service is unreachable or failing.
 func isOutage(err error) bool {
 	if status := StatusOf(err); status != 0 {
 		return status >= http.StatusInternalServerError

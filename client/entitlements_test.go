@@ -66,7 +66,7 @@ func TestCachedEntitlements(t *testing.T) {
 		answers(granted(3, ""))
 		want("t", 3, 1)
 
-		// A list belongs to its caller.
+		// Callers can modify the returned list.
 		list, _ := c.CachedEntitlements(t.Context(), "t")
 		list[0].Key = "changed"
 		if again, _ := c.CachedEntitlements(t.Context(), "t"); again[0].Key != "api-calls" {

@@ -83,7 +83,7 @@ func refusal(resp *http.Response) *Error {
 	return e
 }
 
-// retryAfter parses the header, which the service sends in seconds.
+// retryAfter parses the Retry-After header, which the service sends in seconds.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds < 0 {

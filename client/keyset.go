@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// keysFresh is the age from which the key set is loaded again in the background. keysStale is the
-	// age up to which it is used while it cannot be loaded.
+	// keysFresh is the age after which the key set is reloaded in the background. keysStale is the
+	// maximum age of a key set that is used while reloading fails.
 	keysFresh = 5 * time.Minute
 	keysStale = 24 * time.Hour
-	// keysPause is the minimum time between two requests once there is a key set.
+	// keysPause is the minimum time between two requests, except before the first key set.
 	keysPause   = time.Minute
 	keysTimeout = 10 * time.Second
 )
@@ -27,12 +27,12 @@ type keySet struct {
 	mu     sync.Mutex
 	keys   map[string]*ecdsa.PublicKey // by ID; nil before the first response
 	loaded time.Time
-	tried  time.Time // when the last request began, except requests without a key set
+	tried  time.Time // when the last request began; not set before the first key set
 	flight *flight[map[string]*ecdsa.PublicKey]
 }
 
-// find returns the key with an ID. It loads the key set before its first use, and again for an
-// unknown ID, at most once a minute.
+// find returns the key with an ID. It loads the key set before its first use. For an unknown ID, it
+// reloads the key set at most once a minute.
 func (s *keySet) find(ctx context.Context, c *Client, id string) (*ecdsa.PublicKey, error) {
 	s.mu.Lock()
 	now := time.Now()
@@ -89,8 +89,8 @@ type publicKey struct {
 	Y     string `json:"y"`
 }
 
-// loadKeys requests the key set, without credentials and without retries. It ignores keys of other
-// kinds.
+// loadKeys requests the key set, without credentials and without retries. It ignores keys for
+// algorithms other than ES256.
 func (c *Client) loadKeys(ctx context.Context) (map[string]*ecdsa.PublicKey, error) {
 	resp, err := c.sendOnce(ctx, api.Request{Method: http.MethodGet, Path: "/.well-known/jwks.json"}, "")
 	if err != nil {

@@ -90,7 +90,7 @@ func (c *Client) sendOnce(ctx context.Context, in api.Request, token string) (*h
 }
 
 // repeatable reports whether a request that failed with err can be retried. idempotent means that
-// sending it twice is safe in any case.
+// sending the request twice is safe.
 func repeatable(err error, idempotent bool) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		switch e.Status {

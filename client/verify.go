@@ -81,11 +81,12 @@ func WithAudience(audience string) Option {
 }
 
 // VerifyToken verifies a token that a user's frontend got from POST /api/v1/auth/token, and returns
-// its claims. An invalid token is [ErrInvalidToken]. Any other error means that the key set could
-// not be loaded.
+// its claims. It returns [ErrInvalidToken] if the token is invalid. Any other error means that the
+// key set could not be loaded.
 //
-// The key set is cached. Most calls make no request to the service, so a token can outlive the
-// revocation of its login or a permission by up to 5 minutes. The clocks can differ by 60 seconds.
+// The key set is cached, and most calls make no request to the service. A token therefore stays
+// valid for up to 5 minutes after its login or a permission was revoked. The clocks can differ by
+// 60 seconds.
 func (c *Client) VerifyToken(ctx context.Context, token string) (*Claims, error) {
 	signed, signature, ok := cutLast(token, ".")
 	header, payload, ok2 := strings.Cut(signed, ".")
@@ -148,7 +149,7 @@ func (c *Client) checkClaims(payload string, now time.Time) (*Claims, error) {
 	return verified, nil
 }
 
-// audience is the claim aud: a text or a list of texts.
+// audience is the claim aud: a JSON string or an array of strings.
 type audience []string
 
 // UnmarshalJSON implements json.Unmarshaler.

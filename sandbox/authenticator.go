@@ -19,8 +19,8 @@ type TOTPCode struct {
 	Email     string
 	Code      string
 	EndsAt    time.Time
-	Used      bool // the service has accepted it, so it needs the next one
-	Confirmed bool // logins need it
+	Used      bool // the service has accepted this code, so the next login needs the next code
+	Confirmed bool // whether the app is confirmed, so that logins require its codes
 }
 
 // jsonCode is a TOTPCode as JSON.

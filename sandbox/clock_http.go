@@ -260,7 +260,7 @@ func answerProblem(rw http.ResponseWriter, fields map[string]string, err error) 
 	p := problem{Errors: make(map[string][]string, len(fields))}
 	for field, reason := range fields {
 		p.Errors[field] = []string{reason}
-		p.Message = reason // if there are two, their reasons are the same
+		p.Message = reason // two invalid fields have the same reason
 	}
 	writeJSON(rw, http.StatusUnprocessableEntity, p)
 	return true
@@ -277,6 +277,6 @@ func writeJSON(rw http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(rw).Encode(body)
 }
 
-// ignoreReason drops the parse error and reports whether parsing succeeded. The response describes
-// the expected format instead.
+// ignoreReason replaces the parse error by a boolean, because the response describes the expected
+// format instead.
 func ignoreReason[T any](v T, err error) (T, bool) { return v, err == nil }

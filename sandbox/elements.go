@@ -25,8 +25,8 @@ var shownElements = []shownElement{
 	{"account", "Account"},
 }
 
-// registerElements serves a page that embeds the web components like a customer's page would: with
-// their scripts, the API and the login of the demo data.
+// registerElements serves a page that embeds the web components as a customer's page does. It loads
+// their scripts, calls the API and logs in with an account of the demo data.
 func (w *World) registerElements(mux *http.ServeMux) {
 	page := theme.Shell(elementsPage, nil)
 	theme.RegisterScript(mux, "/sandbox/elements.js", elementsJS)

@@ -21,7 +21,7 @@ func TestElements(t *testing.T) {
 	w := world(t)
 	w.Show(Access{Elements: true})
 	if page := request(w, "GET", "/sandbox", "").Body.String(); !strings.Contains(page, `href="/sandbox/elements"`) {
-		t.Error("the first page does not lead to the components")
+		t.Error("the first page does not link to the components")
 	}
 	inline := regexp.MustCompile(`<script>|<style| style=| on[a-z]+=`)
 	for query, name := range map[string]string{"": "pricing", "?show=team": "team", "?show=billing": "billing", "?show=usage": "usage", "?show=account": "account", "?show=none": "pricing"} {

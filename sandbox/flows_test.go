@@ -164,7 +164,7 @@ func TestAPublicClientRetries(t *testing.T) {
 	}
 	first, again := got[*api.Customer](t)(create("a@example.com")), got[*api.Customer](t)(create("a@example.com"))
 	if again.ID != first.ID || again.LastResponse.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("the second request makes %s after %s", again.ID, first.ID)
+		t.Errorf("the second request created %s, the first request %s", again.ID, first.ID)
 	}
 	var failed *api.Error
 	if _, err := create("b@example.com"); !errors.As(err, &failed) || failed.Type != api.ErrorTypeIdempotency {

@@ -26,8 +26,8 @@ const (
 	OwnerPassword = "sandbox-owner"
 )
 
-// connections is enough for the few concurrent users and tests of a sandbox. Writers wait for each
-// other (busy_timeout).
+// connections is the maximum number of open database connections. It is enough for the few
+// concurrent users and tests of a sandbox. Writers wait for each other (busy_timeout).
 const connections = 4
 
 // parameters make write transactions begin immediately, so that a transaction cannot fail after its
@@ -61,7 +61,7 @@ type Access struct {
 	Codes func(ctx context.Context) ([]TOTPCode, error)
 	// BeforeMove is called before a request moves the clock by d. It can be nil.
 	BeforeMove func(r *http.Request, d time.Duration) error
-	// Mails shows samples of the service's mails. Without kinds, the page is left out.
+	// Mails shows samples of the service's mails. The page is left out if Kinds is empty.
 	Mails    mailbox.Gallery
 	Elements bool // whether the service has the web components
 }

@@ -160,7 +160,7 @@ func TestClockOffsetIsStoredBeforeListeners(t *testing.T) {
 		heard = append(heard, now)
 		var offset time.Duration
 		if err := w.DB().QueryRowContext(t.Context(), `SELECT value FROM sandbox_settings`).Scan(&offset); err != nil || offset != time.Hour {
-			t.Errorf("kept is %v, %v", offset, err)
+			t.Errorf("stored offset %v, %v", offset, err)
 		}
 	})
 	request(w, "POST", "/sandbox/clock", `{"advance":"1h"}`)
@@ -169,7 +169,7 @@ func TestClockOffsetIsStoredBeforeListeners(t *testing.T) {
 	}
 	_ = w.Close()
 	if rec := request(w, "POST", "/sandbox/clock", `{"advance":"1h"}`); rec.Code != http.StatusInternalServerError {
-		t.Errorf("a move that cannot be kept: %d %s", rec.Code, rec.Body)
+		t.Errorf("a move that cannot be stored: %d %s", rec.Code, rec.Body)
 	}
 	if got := w.Clock().Offset(); got != time.Hour || len(heard) != 1 {
 		t.Errorf("clock is %v ahead, listeners were called %d times", got, len(heard))
@@ -349,7 +349,7 @@ func TestOpen(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := Open(t.Context(), filepath.Join(path, "inside a file")); err == nil {
-		t.Error("a file has a folder in it")
+		t.Error("Open created a file inside a file")
 	}
 	broken := filepath.Join(t.TempDir(), "sandbox.db")
 	if err := os.WriteFile(broken, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {

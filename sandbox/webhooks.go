@@ -22,8 +22,8 @@ import (
 
 const (
 	// maxMessages is the maximum number of stored messages. maxMessage is the maximum size of a
-	// message in bytes; larger ones are refused. maxKept is the maximum total size. maxNames is the
-	// maximum number of names with configured responses.
+	// message in bytes; larger messages are refused. maxKept is the maximum total size. maxNames is
+	// the maximum number of names with configured responses.
 	maxMessages = 1000
 	maxMessage  = 1 << 20
 	maxKept     = 32 << 20

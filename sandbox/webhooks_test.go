@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// receiver returns a Receiver with the given signing secrets.
+// receiver returns a WebhookReceiver with the given signing secrets.
 func receiver(secrets ...string) *WebhookReceiver {
 	return &WebhookReceiver{Clock: clock.System(), Secrets: func(context.Context, string) ([]string, error) { return secrets, nil }}
 }
@@ -29,7 +29,8 @@ func ask(t *testing.T, r *WebhookReceiver, method, path, body string, header ...
 	return got
 }
 
-// The example of the Standard Webhooks specification, and modified versions of it.
+// The signature of the example in the Standard Webhooks specification is valid, and modified
+// versions of the example are invalid.
 func TestSigned(t *testing.T) {
 	t.Parallel()
 	const (

@@ -81,7 +81,7 @@ func TestOneRefresh(t *testing.T) {
 	}
 }
 
-// Codes, fields and statuses of real error responses.
+// Refused requests return the codes, fields and statuses of the real service.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -206,7 +206,7 @@ func TestRecorder(t *testing.T) {
 		s.Client(client.WithAPIKey(s.PlatformKey(api.APIKeyScopeUsageWrite)), client.WithHTTPClient(&http.Client{Transport: &unreliable{}}), client.WithAttempts(2)),
 		usage.Options{Journal: filepath.Join(t.TempDir(), "journal"), Interval: 20 * time.Millisecond, OnRefused: func(e usage.Event, err error) {
 			if e.Tenant != ada.Tenant || !errors.Is(err, client.ErrQuotaExceeded) {
-				t.Errorf("refused is %+v: %v", e, err)
+				t.Errorf("refused event %+v: %v", e, err)
 			}
 			refused.Add(1)
 		}})
@@ -314,7 +314,8 @@ func TestWebhookHandler(t *testing.T) {
 	}
 }
 
-// BenchmarkRecord compares ways to record usage durably, per event, with its own service.
+// BenchmarkRecord compares the time per event of several ways to record usage durably. It starts
+// its own service.
 func BenchmarkRecord(b *testing.B) {
 	for _, tt := range []struct {
 		name    string
@@ -368,8 +369,8 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// The client has few dependencies, none of them of the service. Importing the client adds exactly
-// the modules listed here.
+// The client has few dependencies and does not depend on the service's modules. Importing the
+// client adds exactly the modules listed here.
 func TestClientModules(t *testing.T) {
 	t.Parallel()
 	sums, err := os.ReadFile("../client/go.sum")
@@ -379,11 +380,11 @@ func TestClientModules(t *testing.T) {
 	for line := range strings.Lines(string(sums)) {
 		module, _, _ := strings.Cut(line, " ")
 		if module != "github.com/oapi-codegen/nullable" && module != "github.com/standard-webhooks/standard-webhooks/libraries" {
-			t.Errorf("the client needs %s", module)
+			t.Errorf("unexpected dependency %s", module)
 		}
 	}
 	text, err := os.ReadFile("../client/go.mod")
 	if err != nil || strings.Contains(string(text), "replace") || strings.Count(string(text), "\n\tgithub.com/") != 2 {
-		t.Errorf("its go.mod is %s, %v", text, err)
+		t.Errorf("go.mod of the client: %s, %v", text, err)
 	}
 }

@@ -137,7 +137,7 @@ func TestGuides(t *testing.T) {
 		}
 		blocks := strings.Split(string(text), "```go\n")[1:]
 		if len(blocks) < least {
-			t.Errorf("%s has %d pieces of Go, want %d or more", page, len(blocks), least)
+			t.Errorf("%s has %d blocks of Go, want %d or more", page, len(blocks), least)
 		}
 		for _, block := range blocks {
 			code, _, _ := strings.Cut(block, "```")
@@ -176,7 +176,7 @@ func TestGuidesWork(t *testing.T) {
 		t.Error(err)
 	}
 	if calls, gigabytes := used(t, acme, "api-calls"), used(t, acme, "storage-gb"); calls != "1" || gigabytes != "0.25" {
-		t.Errorf("used are %s calls and %s GB", calls, gigabytes)
+		t.Errorf("usage is %s calls and %s GB", calls, gigabytes)
 	}
 
 	received := make(chan api.Invoice, 10)
@@ -192,7 +192,7 @@ func TestGuidesWork(t *testing.T) {
 	ada := s.Register("ada@example.com")
 	s.Subscribe(ada, "starter")
 	if invoice := <-received; invoice.TenantID != ada.Tenant {
-		t.Errorf("received is the invoice %+v", invoice)
+		t.Errorf("received invoice: %+v", invoice)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/tenantry/tenantry/tenantrytest"
 )
 
-// The example examples/go in a browser: a user signs up, buys a plan, uses it, and gets an error
-// when the quota is exhausted.
+// A user signs up in the example examples/go, buys a plan, uses it, and gets an error when the
+// quota is exhausted.
 func TestShop(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)

@@ -60,7 +60,7 @@ func TestServersAreApart(t *testing.T) {
 	}
 	a.Advance(48 * time.Hour)
 	if apart := a.Now().Sub(b.Now()); apart < 47*time.Hour {
-		t.Errorf("the clocks are %s apart", apart)
+		t.Errorf("the clocks differ by %s", apart)
 	}
 }
 

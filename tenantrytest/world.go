@@ -80,7 +80,8 @@ func (s *Server) Mail(to string) []Mail {
 	return slices.DeleteFunc(answer.Data, func(m Mail) bool { return m.To != to })
 }
 
-// AwaitMail waits for an email to the address for which wanted returns true. It returns the newest.
+// AwaitMail waits until wanted returns true for an email to the address. It returns the newest such
+// email.
 func (s *Server) AwaitMail(to string, wanted func(Mail) bool) Mail {
 	s.t.Helper()
 	var found Mail
@@ -161,7 +162,7 @@ func (w *Webhooks) All() []webhook.Event {
 	return slices.Clone(w.events)
 }
 
-// Await waits for an event of the type for the tenant with the id. It returns the first.
+// Await waits for an event of the type for the tenant with the id. It returns the first such event.
 func (w *Webhooks) Await(kind api.WebhookEventType, tenant string) webhook.Event {
 	w.s.t.Helper()
 	var found webhook.Event
@@ -211,7 +212,7 @@ func (s *Server) eventually(what string, look func() bool) {
 		time.Sleep(pause)
 		pause = min(pause*5/4, 40*time.Millisecond)
 	}
-	s.t.Fatalf("tenantrytest: %s did not come", what)
+	s.t.Fatalf("tenantrytest: timed out waiting for %s", what)
 }
 
 func (s *Server) count(db *sqldb.DB, query string, args ...any) int {

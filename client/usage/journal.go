@@ -15,10 +15,10 @@ import (
 	"sync"
 )
 
-// journal is a write-ahead log of accepted events in a file. A line is appended when an event is
-// accepted ({"event": …}), and another when it is settled ({"done": […]}). The first line is
-// durable before accept returns. If the second line is lost, the event is only sent again.
-// Concurrent callers of accept share one fsync (group commit).
+// journal is a write-ahead log of accepted events in a file. A line ({"event": …}) is appended when
+// an event is accepted, and another ({"done": […]}) when it is settled, that is, stored or refused
+// by the service. The first line is durable before accept returns. If the second line is lost, the
+// event is sent again but counts once. Concurrent callers of accept share one fsync (group commit).
 type journal struct {
 	path string
 	lock *os.File // held while the journal is open

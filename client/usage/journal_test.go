@@ -30,12 +30,12 @@ func TestJournal(t *testing.T) {
 		record(t, r, event(fmt.Sprintf("%03d", i)))
 	}
 	if _, err := usage.NewRecorder(down, usage.Options{Journal: path}); err == nil {
-		t.Error("two recorders have one journal")
+		t.Error("two recorders opened the same journal")
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := r.Close(over); !errors.Is(err, context.Canceled) {
-		t.Errorf("closing ends with %v", err)
+		t.Errorf("Close returned %v", err)
 	}
 	up := newService()
 	r = start(t, up, usage.Options{Journal: path})
@@ -44,14 +44,14 @@ func TestJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(up.order) != 101 || !slices.IsSorted(up.order) {
-		t.Errorf("%d are sent after the start: %v", len(up.order), up.order)
+		t.Errorf("%d events were sent after the restart: %v", len(up.order), up.order)
 	}
 	if text, err := os.ReadFile(path); err != nil || len(text) != 0 {
 		t.Errorf("journal contains %q, %v", text, err)
 	}
 	r = start(t, up, usage.Options{Journal: path})
 	if r.Waiting() != 0 {
-		t.Errorf("%d wait in an empty journal", r.Waiting())
+		t.Errorf("%d events are pending with an empty journal", r.Waiting())
 	}
 	if err := r.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestJournalIsCompacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() > 9<<20 {
-		t.Errorf("after 13 MB it has %d bytes, %v", info.Size(), err)
+		t.Errorf("after 13 MB of events, the journal has %d bytes, %v", info.Size(), err)
 	}
 	if err := r.Close(t.Context()); err != nil || s.count() != 3200 {
 		t.Errorf("%v, %d counted", err, s.count())
@@ -215,11 +215,11 @@ func TestKilled(t *testing.T) {
 	}
 	for key := range accepted {
 		if !sent[key] {
-			t.Fatalf("the event %s was accepted, and is lost", key)
+			t.Fatalf("the accepted event %s was lost", key)
 		}
 	}
 	if len(accepted) < 100 {
-		t.Fatalf("only %d were accepted", len(accepted))
+		t.Fatalf("only %d events were accepted", len(accepted))
 	}
 	t.Logf("%d accepted, %d sent before the processes were killed, %d after the last start", len(accepted), before, len(s.order))
 }

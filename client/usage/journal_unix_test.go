@@ -23,7 +23,7 @@ func TestUnlock(t *testing.T) {
 	defer func() { _ = syscall.Close(inherited) }()
 	if other, err := openLocked(path); err == nil {
 		_ = unlock(other)
-		t.Fatal("two have the file")
+		t.Fatal("the locked file was locked again")
 	}
 	if err := unlock(file); err != nil {
 		t.Fatal(err)

@@ -57,7 +57,7 @@ type Options struct {
 	// Interval is the maximum time that an event waits for a batch, one second by default.
 	Interval time.Duration
 	// Parallel is the maximum number of concurrent batches, 4 by default. The batches of one tenant
-	// are sent one at a time, in the order of Record.
+	// are sent one at a time, in the order in which the events were recorded.
 	Parallel int
 	// OnRefused is called for each event that the service refuses, with the reason, such as
 	// [client.ErrQuotaExceeded]. The event is not retried. OnRefused must be safe for concurrent
@@ -100,11 +100,11 @@ type item struct {
 	slot   bool   // whether it uses a slot of the queue
 }
 
-// line is the queue of one tenant, in the order of Record.
+// line is the queue of one tenant, in the order in which the events were recorded.
 type line struct {
 	items   []item
 	sending bool // whether a goroutine is sending from it
-	hurry   int  // the number of items to send without waiting for a batch
+	hurry   int  // the number of items to send without waiting for a full batch
 }
 
 // Recorder records usage. It is safe for concurrent use.

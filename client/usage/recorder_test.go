@@ -111,8 +111,8 @@ func record(t *testing.T, r *usage.Recorder, e usage.Event) {
 
 func event(key string) usage.Event { return usage.Event{Tenant: "t", Meter: "m", Key: key} }
 
-// Whatever requests and responses are lost, every event counts once, in batches, in the order of
-// Record.
+// Whatever requests and responses are lost, every event counts once, in batches, in the order in
+// which the events were recorded.
 func TestEveryEventCountsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -242,16 +242,16 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		if told != 2 || !errors.Is(refused["full"], client.ErrQuotaExceeded) || client.StatusOf(refused["unknown"]) != 404 {
-			t.Errorf("refused are %v", refused)
+			t.Errorf("refused events: %v", refused)
 		}
 		slices.Sort(s.order)
 		if !slices.Equal(s.order, []string{"busy", "fine", "limited"}) {
-			t.Errorf("counted are %v", s.order)
+			t.Errorf("counted events: %v", s.order)
 		}
 	})
 }
 
-// If the service was too busy for an event, the event is the first of the next batch.
+// If the service was too busy for an event, the event is sent first in the next batch.
 func TestOrderAfterBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -277,7 +277,8 @@ func TestOrderAfterBusy(t *testing.T) {
 	})
 }
 
-// If a batch is refused as a whole, each of its events is refused, unless the cause can be fixed.
+// If the service refuses a whole batch, each of its events is refused. After temporary errors and
+// errors of the API key, the batch is retried.
 func TestRefusedBatch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -371,12 +372,12 @@ func TestTenantsDoNotWaitForEachOther(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if s.count() != 8 || s.most != 3 {
-			t.Errorf("%d counted, %d at once", s.count(), s.most)
+			t.Errorf("%d counted, at most %d concurrent requests", s.count(), s.most)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := r.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || r.Waiting() != 1 {
-			t.Errorf("closing ends with %v, %d waiting", err, r.Waiting())
+			t.Errorf("Close returned %v, %d events are pending", err, r.Waiting())
 		}
 	})
 }
@@ -395,7 +396,7 @@ func TestFlushHasAnEnd(t *testing.T) {
 		}
 		s.mu.Lock()
 		if len(s.order) == 0 || s.order[0] != "first" {
-			t.Errorf("after the flush there are %v", s.order)
+			t.Errorf("events sent by the flush: %v", s.order)
 		}
 		s.before = nil
 		s.mu.Unlock()
@@ -458,7 +459,7 @@ func TestTimeOfAnEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(sent) != 2 || !sent[0].Equal(at) || !sent[1].Equal(at.Add(-time.Minute)) {
-			t.Errorf("sent are %v, want %v and a minute before", sent, at)
+			t.Errorf("sent times %v, want %v and a minute before", sent, at)
 		}
 	})
 }

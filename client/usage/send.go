@@ -95,9 +95,8 @@ func (r *Recorder) send(tenant string, batch []item) ([]api.BatchResult, error) 
 	return answer.Data, nil
 }
 
-// isRetryable reports whether retrying the same batch can succeed, that is, whether the service did not
-// refuse the batch itself. Events also wait after an invalid API key, because the key can be
-// replaced.
+// isRetryable reports whether the batch can succeed later. It also returns true if the API key is
+// invalid or lacks the scope, because the key can be replaced.
 func isRetryable(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok || e.Status >= http.StatusInternalServerError || e.Code == client.ErrInsufficientScope {
@@ -107,7 +106,7 @@ func isRetryable(err error) bool {
 }
 
 func refuseAll(n int, err error) []api.BatchResult {
-	e, _ := errors.AsType[*client.Error](err) // a *client.Error, because passes returned false
+	e, _ := errors.AsType[*client.Error](err) // a *client.Error, because isRetryable returned false
 	results := make([]api.BatchResult, n)
 	for i := range results {
 		results[i] = api.BatchResult{Index: int64(i), Status: int64(e.Status), Code: new(api.ErrorCode(e.Code)), Message: &e.Message, Errors: &e.Fields}

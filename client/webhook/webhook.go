@@ -68,7 +68,7 @@ type Verifier struct {
 // Option configures a [Verifier].
 type Option func(*Verifier)
 
-// WithClock uses another clock than the system clock, for tests with simulated time.
+// WithClock replaces the system clock, for tests with simulated time.
 func WithClock(now func() time.Time) Option { return func(v *Verifier) { v.now = now } }
 
 // NewVerifier returns a verifier for the endpoint with the secret (whsec_…).
@@ -110,7 +110,7 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Event, error) {
 // NewHandler returns an HTTP handler for the messages to an endpoint. It responds with 204 if
 // handle returns nil, and with 500 otherwise, so that the event is delivered again. If the
 // signature is invalid, it responds with 401 without calling handle. handle must return within 15
-// seconds: do longer work afterwards.
+// seconds: do longer work in the background.
 func NewHandler(secret string, handle func(context.Context, Event) error, options ...Option) (http.Handler, error) {
 	v, err := NewVerifier(secret, options...)
 	if err != nil {

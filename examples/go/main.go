@@ -1,5 +1,5 @@
 // Command shop is a small product that is sold with Tenantry. Customers sign up, buy a plan and
-// convert texts to upper case, which is metered by word.
+// convert text to upper case. The number of words is metered.
 package main
 
 import (
@@ -102,8 +102,8 @@ func run() error {
 	return s.recorder.Close(last)
 }
 
-// plan responds with the plan of a user, whose frontend sends a token of POST /api/v1/auth/token. It
-// makes no request to Tenantry.
+// plan responds with the user's plan. The request has the token that the user's frontend got from
+// POST /api/v1/auth/token. plan makes no request to Tenantry.
 func (s *shop) plan(w http.ResponseWriter, r *http.Request) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	claims, err := s.platform.VerifyToken(r.Context(), token)

@@ -29,7 +29,7 @@ func TestAdjustable(t *testing.T) {
 	}
 	before := c.Now()
 	if got := c.Advance(-time.Hour); got != before || c.Offset() != 721*time.Hour {
-		t.Errorf("it went back to %v", got)
+		t.Errorf("the clock went back to %v", got)
 	}
 	if len(told) != 2 || told[0] != base.Now().Add(721*time.Hour-time.Minute) || told[1] != before {
 		t.Errorf("listener got %v", told)

@@ -55,8 +55,8 @@ func (p *Provider) describe(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// shownSecret returns the client secret of an issuer of a tenant. The other secret is configured
-// automatically.
+// shownSecret returns the client secret of a tenant's issuer. It returns "" for the provider of all
+// tenants, whose secret is configured automatically.
 func (p *Provider) shownSecret() string {
 	if p.name == "" {
 		return ""

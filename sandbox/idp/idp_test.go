@@ -186,7 +186,7 @@ func TestALoginEndsInTokens(t *testing.T) {
 	}
 	r.now.Set(start.Add(10*time.Minute + time.Second))
 	if _, err := r.verify(got.IDToken); err == nil {
-		t.Error("the token outlives its time")
+		t.Error("the expired token is still valid")
 	}
 	if got := r.do("GET", "/userinfo", nil, "Authorization: Bearer "+got.AccessToken); got.Code != 401 {
 		t.Errorf("user info of an old token: %d", got.Code)
@@ -341,6 +341,6 @@ func TestABrokenDatabaseIsAFailure(t *testing.T) {
 		}
 	}
 	if _, err := idp.New(t.Context(), idp.Config{DB: r.db, Clock: r.now}); err == nil {
-		t.Error("a closed database has a provider")
+		t.Error("a provider opened on a closed database")
 	}
 }

@@ -128,8 +128,8 @@ func (g Gallery) show(w http.ResponseWriter, r *http.Request, tmpl *template.Tem
 	}
 }
 
-// showHTML responds with the HTML of a mail in the selected theme, which does not depend on the
-// browser's.
+// showHTML responds with the HTML of a mail in the selected theme, regardless of the browser's
+// theme.
 func (g Gallery) showHTML(w http.ResponseWriter, r *http.Request) {
 	s := g.read(r)
 	m, err := g.Render(r.Context(), s.Mail, s.Locale, s.Values)

@@ -118,7 +118,7 @@ func TestOldMessagesAreDeleted(t *testing.T) {
 		t.Errorf("%d messages are kept, from %v to %v", n, got.Data[0], got.Data[n-1])
 	}
 	if page := get(t, b, "/sandbox/mail").Body.String(); strings.Count(page, "<li><a href=\"/sandbox/mail/") != 100 || !strings.Contains(page, "Older mail is not shown here.") {
-		t.Error("the page has not just the newest hundred")
+		t.Error("the page does not show exactly the newest hundred messages")
 	}
 }
 
@@ -179,7 +179,7 @@ func TestFailuresAreShown(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := mailbox.New(t.Context(), db, clock.System()); err == nil {
-		t.Error("a closed database has a mailbox")
+		t.Error("a mailbox opened on a closed database")
 	}
 }
 

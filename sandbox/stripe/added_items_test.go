@@ -7,8 +7,8 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// add_invoice_items go on the invoice of an update. In the flexible billing mode, they alone cause
-// no invoice, not even with always_invoice
+// add_invoice_items are billed on the invoice of an update. In the flexible billing mode, added
+// items alone cause no invoice, not even with always_invoice
 // (https://docs.stripe.com/billing/subscriptions/billing-mode/compare#invoice-one-time-charges).
 func TestAddInvoiceItems(t *testing.T) {
 	t.Parallel()

@@ -208,7 +208,7 @@ func TestTooManyCalls(t *testing.T) {
 	}
 	again := must[*api.Customer](t)(w.V1Customers.Create(t.Context(), params))
 	if again.LastResponse.Header.Get("Idempotent-Replayed") != "" {
-		t.Error("the refusal was kept under its key")
+		t.Error("the refusal was stored under its idempotency key")
 	}
 }
 
@@ -330,7 +330,7 @@ func TestChaosOfWebhooks(t *testing.T) {
 			got := w.arrived(r)
 			inOrder := slices.Equal(got, want)
 			if inOrder != c.ordered {
-				t.Errorf("they arrive in order: %v\n%v", inOrder, got)
+				t.Errorf("reordered events arrive in order: %v\n%v", inOrder, got)
 			}
 			slices.Sort(got)
 			slices.Sort(want)

@@ -77,7 +77,8 @@ func TestCreditNotesOfPaidInvoices(t *testing.T) {
 }
 
 // https://docs.stripe.com/api/credit_notes/create: "A credit note will first reduce the invoice's
-// amount_remaining (and amount_due), but not below zero." An open invoice is paid when nothing is left.
+// amount_remaining (and amount_due), but not below zero." An open invoice is paid when its
+// amount_remaining is zero.
 func TestCreditNotesOfOpenInvoices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -171,9 +172,9 @@ func (w *world) intentOf(in *api.Invoice) *string {
 	return nil
 }
 
-// https://docs.stripe.com/api/credit_notes/preview: the same amounts, and nothing is stored.
-// https://docs.stripe.com/api/credit_notes/create, lines: an invoice line is credited with its share of
-// the discount.
+// https://docs.stripe.com/api/credit_notes/preview: a preview has the same amounts and stores
+// nothing. https://docs.stripe.com/api/credit_notes/create, lines: an invoice line is credited with
+// its share of the discount.
 func TestLinesOfCreditNotes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

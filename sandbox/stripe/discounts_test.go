@@ -45,8 +45,8 @@ func wantRefused(t *testing.T, err error, param string) {
 	}
 }
 
-// https://docs.stripe.com/api/coupons/create and https://docs.stripe.com/api/promotion_codes/create: the
-// rules of the parameters.
+// Invalid parameters are refused, as documented in https://docs.stripe.com/api/coupons/create and
+// https://docs.stripe.com/api/promotion_codes/create.
 func TestCouponsAndCodesAreChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,7 +126,7 @@ func TestDurations(t *testing.T) {
 			w.until(float64(31*(n+1)) + 1)
 		}
 	}
-	// A yearly plan has the discount for its whole first year.
+	// The first year of a yearly plan is discounted completely.
 	w := newWorld(t)
 	_, code := w.coupon("HALF", func(p *api.CouponCreateParams) {
 		p.Duration, p.DurationInMonths = api.String("repeating"), api.Int64(2)

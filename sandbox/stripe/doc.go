@@ -40,6 +40,6 @@
 // # Adding an object
 //
 // Declare its type with a kernel.Header and its Kind, write its endpoints as functions, and add a
-// row for each endpoint to a table of routes. If it changes later without a request, set a timer
-// and add the timer's action to timers.
+// row for each endpoint to a table of routes. If the object changes later without a request, set a
+// timer and add the timer's action to timers.
 package stripe

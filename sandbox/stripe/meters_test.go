@@ -35,7 +35,7 @@ func (w *world) metered(m *api.BillingMeter, unitAmount string) *api.Price {
 	}))
 }
 
-// use reports usage with a timestamp that is ago before now.
+// use reports usage. Its timestamp is the current time minus ago.
 func (w *world) use(m *api.BillingMeter, customer, value string, ago time.Duration) {
 	w.t.Helper()
 	at := w.clock.Now().Add(-ago).Unix()

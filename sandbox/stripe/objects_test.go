@@ -40,7 +40,7 @@ func TestCustomers(t *testing.T) {
 	}
 	must[*api.Customer](t)(w.V1Customers.Update(ctx, cu.ID, &api.CustomerUpdateParams{Name: api.String("Acme")}))
 	if diff := cmp.Diff([]string{"customer.created", "customer.updated", "customer.updated"}, w.eventTypes()); diff != "" {
-		t.Errorf("an update without a change is an event (-want +got):\n%s", diff)
+		t.Errorf("an update without a change emits an event (-want +got):\n%s", diff)
 	}
 }
 

@@ -41,8 +41,9 @@ func (w *world) packSession() *api.CheckoutSession {
 	return must[*api.CheckoutSession](w.t)(w.V1CheckoutSessions.Create(w.t.Context(), w.packParams()))
 }
 
-// A one-time payment creates a payment intent and, once it has succeeded, a paid invoice without a
-// subscription. The customer's balance stays, and the card is not saved.
+// A one-time payment creates a payment intent. Once the payment has succeeded, a paid invoice
+// without a subscription is created. The customer's balance stays the same, and the card is not
+// saved.
 func TestOneTimePayment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,7 +102,7 @@ func TestOneTimePayment(t *testing.T) {
 		t.Errorf("sessions of another payment: %v, %v", other.Data(), other.Err())
 	}
 
-	// A paid invoice cannot be changed, and a part of the payment can be refunded before the rest.
+	// A paid invoice cannot be changed. Part of the payment can be refunded before the rest.
 	for name, err := range map[string]error{
 		"void":     second(w.V1Invoices.VoidInvoice(ctx, in.ID, nil)),
 		"pay":      second(w.V1Invoices.Pay(ctx, in.ID, nil)),

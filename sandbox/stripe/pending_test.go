@@ -22,7 +22,7 @@ func (w *world) waiting() *api.Subscription {
 	return sub
 }
 
-// ended checks that there is no pending update, and checks the quantity and the invoice.
+// ended checks that the pending update has ended, and checks the quantity and the invoice.
 func (w *world) ended(id string, quantity int64, invoice string) {
 	w.t.Helper()
 	sub, in := w.subscription(id), w.latestInvoice(id)
@@ -46,7 +46,7 @@ func TestAChangeWaitsForItsPayment(t *testing.T) {
 	}
 	p := sub.PendingUpdate
 	if p == nil || p.ExpiresAt != start.Add(23*time.Hour).Unix() || len(p.SubscriptionItems) != 1 || p.SubscriptionItems[0].Quantity != 3 || p.BillingCycleAnchor != 0 {
-		t.Fatalf("it waits: %+v", p)
+		t.Fatalf("pending update: %+v", p)
 	}
 	in := w.latestInvoice(sub.ID)
 	if sub.Status != "active" || sub.Items.Data[0].Quantity != 1 || in.Status != "open" || in.AmountDue != 2000 || in.NextPaymentAttempt != 0 {
@@ -154,7 +154,7 @@ func TestAChangeExpiresWithThePeriod(t *testing.T) {
 	sub = must[*api.Subscription](t)(w.V1Subscriptions.Update(t.Context(), sub.ID, upgrade(sub, 3, "pending_if_incomplete")))
 	waits := sub.LatestInvoice.ID
 	if sub.PendingUpdate == nil || sub.PendingUpdate.ExpiresAt != end.Unix() {
-		t.Fatalf("it waits: %+v", sub.PendingUpdate)
+		t.Fatalf("pending update: %+v", sub.PendingUpdate)
 	}
 	w.clock.Set(end)
 	got, in := w.subscription(sub.ID), w.latestInvoice(sub.ID)
@@ -166,8 +166,8 @@ func TestAChangeExpiresWithThePeriod(t *testing.T) {
 	}
 }
 
-// TestANewCycleWaits makes a new period pending. If it is paid later, the period is
-// the billed period.
+// TestANewCycleWaits makes a new period pending. The period begins at the request, not at the later
+// payment.
 func TestANewCycleWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,7 +179,7 @@ func TestANewCycleWaits(t *testing.T) {
 	change.Items[0].Price = &yearly.ID
 	sub = must[*api.Subscription](t)(w.V1Subscriptions.Update(t.Context(), sub.ID, change))
 	if p := sub.PendingUpdate; p == nil || p.BillingCycleAnchor != asked || p.SubscriptionItems[0].Price.ID != yearly.ID || sub.Items.Data[0].Price.Recurring.Interval != "month" {
-		t.Fatalf("it waits: %+v", p)
+		t.Fatalf("pending update: %+v", p)
 	}
 	w.advance(time.Hour)
 	if got := w.answer(w.latestInvoice(sub.ID), "confirmed"); got.status != http.StatusSeeOther {
@@ -187,7 +187,7 @@ func TestANewCycleWaits(t *testing.T) {
 	}
 	item := w.subscription(sub.ID).Items.Data[0]
 	if item.Price.ID != yearly.ID || item.CurrentPeriodStart != asked || item.CurrentPeriodEnd != time.Unix(asked, 0).UTC().AddDate(1, 0, 0).Unix() {
-		t.Errorf("it is now %+v", item)
+		t.Errorf("the item is now %+v", item)
 	}
 	// The end of a trial can be pending, too.
 	trial := w.checkoutParams(w.sold(1000, "eur", "month"), 1)

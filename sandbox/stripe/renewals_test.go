@@ -32,7 +32,7 @@ func TestASubscriptionRenews(t *testing.T) {
 	w.clock.Set(start.AddDate(0, 0, 28).Add(-time.Second))
 	w.changed(sub, nil, 2, "create_prorations") // changes nothing and is not announced again
 	if got := w.subscription(sub.ID); got.Items.Data[0].CurrentPeriodEnd != sub.Items.Data[0].CurrentPeriodEnd {
-		t.Error("a second before its end the period is over")
+		t.Error("the period ended a second early")
 	}
 	if diff := cmp.Diff([]string{"invoice.upcoming"}, w.since(before)); diff != "" {
 		t.Errorf("a second before the end: %s", diff)
@@ -108,7 +108,7 @@ func TestRenewalsAreAllThere(t *testing.T) {
 					t.Errorf("period ends at %s, next period begins at %s", time.Unix(period.End, 0).UTC(), time.Unix(end, 0).UTC())
 				}
 				if in.Created != period.Start || in.StatusTransitions.FinalizedAt-in.Created != map[bool]int64{true: 0, false: 3600}[in.BillingReason == "subscription_create"] {
-					t.Errorf("for the period from %d, drawn up %d, final %d", period.Start, in.Created, in.StatusTransitions.FinalizedAt)
+					t.Errorf("invoice for the period from %d: created at %d, finalized at %d", period.Start, in.Created, in.StatusTransitions.FinalizedAt)
 				}
 				end = period.Start
 				n++

@@ -169,7 +169,7 @@ func TestIdempotencyKeyOfARefusal(t *testing.T) {
 	if res, body := w.call("POST", "/v1/products", "name=x&id=prod_a", map[string]string{"Idempotency-Key": "k1"}); res.StatusCode != http.StatusOK {
 		t.Errorf("answered %d: %s", res.StatusCode, body)
 	}
-	// An error during the request's work is stored, even if its cause is gone later.
+	// An error of an endpoint is stored and replayed, even if its cause no longer exists.
 	sale := "currency=eur&unit_amount=1&product=prod_b"
 	_, refusal := w.call("POST", "/v1/prices", sale, map[string]string{"Idempotency-Key": "k2"})
 	w.call("POST", "/v1/products", "name=x&id=prod_b", nil)

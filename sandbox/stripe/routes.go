@@ -177,7 +177,7 @@ func timers() map[string]kernel.Action {
 	return actions
 }
 
-// lists maps the lists that are returned only when they are expanded to their readers.
+// lists returns the readers of the lists that are returned only when they are expanded.
 func lists() map[string]kernel.ListReader {
 	return map[string]kernel.ListReader{
 		"customer.subscriptions":          subscriptions.ListOfCustomer,

@@ -14,7 +14,7 @@ func (w *world) scheduled(sub *api.Subscription, p *api.Price) *api.Subscription
 	return must[*api.SubscriptionSchedule](w.t)(w.V1SubscriptionSchedules.Update(w.t.Context(), sched.ID, w.twoPhases(sched, p)))
 }
 
-// twoPhases returns the current phase of a schedule and one with another price.
+// twoPhases returns the current phase of a schedule and a second phase with another price.
 func (w *world) twoPhases(sched *api.SubscriptionSchedule, p *api.Price) *api.SubscriptionScheduleUpdateParams {
 	now := sched.Phases[0]
 	first := &api.SubscriptionScheduleUpdatePhaseParams{StartDate: &now.StartDate, EndDate: &now.EndDate, ProrationBehavior: api.String("none")}
@@ -38,8 +38,8 @@ func (w *world) twoPhases(sched *api.SubscriptionSchedule, p *api.Price) *api.Su
 }
 
 // https://docs.stripe.com/billing/subscriptions/subscription-schedules: the next phase begins when
-// the current one ends, and updates the subscription. After the last phase the subscription is
-// released and continues.
+// the current phase ends, and updates the subscription. After the last phase, the schedule is
+// released and the subscription continues.
 func TestScheduleChangesThePrice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -68,8 +68,8 @@ func TestScheduleChangesThePrice(t *testing.T) {
 	}
 }
 
-// https://docs.stripe.com/billing/subscriptions/subscription-schedules: a schedule of a trial changes the price when the trial ends, and another interval starts a new
-// billing cycle.
+// https://docs.stripe.com/billing/subscriptions/subscription-schedules: the schedule of a trial
+// changes the price when the trial ends. Another interval starts a new billing cycle.
 func TestScheduleOfTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -151,6 +151,6 @@ func TestSchemaIsStrict(t *testing.T) {
 		}
 	}
 	if err := checkObject("recurring", []byte(`{"interval": "month", "interval_count": 1, "usage_type": "licensed", "meter": null}`)); err != nil {
-		t.Errorf("a right object is refused: %v", err)
+		t.Errorf("a valid object is refused: %v", err)
 	}
 }

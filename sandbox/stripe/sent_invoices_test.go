@@ -8,7 +8,7 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// sentParams returns the parameters of a subscription with an own price, whose invoices are sent.
+// sentParams returns the parameters of a subscription to a new price, whose invoices are sent.
 func (w *world) sentParams(customerID string, days int64) *api.SubscriptionCreateParams {
 	w.t.Helper()
 	product := w.sold(1000, "eur", "month").Product.ID
@@ -84,7 +84,7 @@ func TestAnInvoiceIsPaidOutOfBand(t *testing.T) {
 	refused(t, err, http.StatusBadRequest, "", "")
 }
 
-// An invoice that was charged without success is paid out of band, and is not charged again.
+// An invoice whose charge failed can be paid out of band, and is not charged again.
 func TestAFailedInvoiceIsPaidOutOfBand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,7 +135,7 @@ func TestSentInvoiceErrors(t *testing.T) {
 	refused(t, err, http.StatusBadRequest, "", "payment_behavior")
 }
 
-// The collection method of a running subscription changes: only later invoices follow it.
+// Changing the collection method of a running subscription affects only later invoices.
 func TestCollectionMethodChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

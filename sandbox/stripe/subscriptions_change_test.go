@@ -113,7 +113,7 @@ func TestChangesAreProrated(t *testing.T) {
 			period := fmt.Sprintf(", day %g to 28, prorated", c.after.Hours()/24)
 			want := []string{c.credit + period, c.charge + period}
 			if diff := cmp.Diff(want, lines(previews["always_invoice"])); diff != "" {
-				t.Errorf("invoiced at once (-want +got):\n%s", diff)
+				t.Errorf("invoiced immediately (-want +got):\n%s", diff)
 			}
 			next := lines(previews["none"])
 			if diff := cmp.Diff(append(want, next...), lines(previews["create_prorations"])); diff != "" || len(next) != 1 {

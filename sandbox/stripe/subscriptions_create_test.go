@@ -72,7 +72,7 @@ func TestSubscriptionsAreMadeWithoutACheckout(t *testing.T) {
 			}
 			w.until(40)
 			if c.status == "active" && w.latestInvoice(sub.ID).BillingReason != "subscription_cycle" {
-				t.Error("it does not renew")
+				t.Error("the subscription does not renew")
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// clockAt creates a test clock at a time.
+// clockAt creates a test clock with the given time.
 func (w *world) clockAt(at time.Time) *api.TestHelpersTestClock {
 	w.t.Helper()
 	frozen := at.Unix()
@@ -72,10 +72,10 @@ func TestTestClockMovesOnlyItsCustomers(t *testing.T) {
 	if in.Created != begin.AddDate(0, 1, 0).Add(2*time.Hour).Unix() || in.Total != preview.Total {
 		t.Errorf("changed at %d for %d, previewed %d", in.Created, in.Total, preview.Total)
 	}
-	// The sandbox's clock does not renew it either.
+	// The sandbox's clock does not renew the subscription.
 	w.until(40)
 	if got := w.subscription(sub.ID); got.LatestInvoice.ID != in.ID {
-		t.Error("the sandbox's clock moved it")
+		t.Error("the sandbox's clock renewed the subscription")
 	}
 }
 

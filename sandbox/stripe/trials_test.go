@@ -171,7 +171,7 @@ func TestAPausedSubscriptionIsResumed(t *testing.T) {
 	}
 	w.until(80)
 	if in := w.latestInvoice(sub.ID); in.BillingReason != "subscription_cycle" || in.Status != "paid" {
-		t.Errorf("it does not renew: %s %s", in.BillingReason, in.Status)
+		t.Errorf("the subscription does not renew: %s %s", in.BillingReason, in.Status)
 	}
 }
 

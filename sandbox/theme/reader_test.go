@@ -70,7 +70,7 @@ func TestEveryTextIsTranslated(t *testing.T) {
 				t.Errorf("%s: %q is unused", locale, text)
 			}
 			if got, want := len(place.FindAllString(translated, -1)), len(place.FindAllString(text, -1)); got != want {
-				t.Errorf("%s: %q has %d places, want %d", locale, translated, got, want)
+				t.Errorf("%s: %q has %d placeholders, want %d", locale, translated, got, want)
 			}
 		}
 	}

@@ -156,8 +156,8 @@ func (f Frame) Nav() []Group {
 	}}, payments}
 }
 
-// PaymentPages returns the entries of the current group if it is Payments, because the navigation bar for
-// phones has only one of them.
+// PaymentPages returns the entries of the group Payments if the current page belongs to it, or nil.
+// The navigation bar for phones has only one of these entries.
 func (f Frame) PaymentPages() []Entry {
 	for _, g := range f.Nav() {
 		for _, e := range g.Entries {

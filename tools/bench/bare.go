@@ -25,13 +25,13 @@ import (
 )
 
 // The bare server is the baseline for the service: net/http and encoding/json without a database,
-// also in its own process.
+// in its own process like the service.
 //
 // POST /decode/{name}   decodes the body of a recording and writes the stored response
 // GET  /answers/{name}  writes the stored response
 // PUT  /answers/{name}  stores a response of the service
 // POST /argon2id        verifies a password once
-// GET  /argon2id        hashes on all cores for ?seconds= and writes the hashes per second
+// GET  /argon2id        verifies passwords on all cores for ?seconds= and writes the rate
 const bareCommand = "bare"
 
 // recording is the body of a request that records usage, with plain types.

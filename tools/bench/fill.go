@@ -16,9 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// volume is the size of a filled database. Tenant 1 is large: relative to the number of tenants, it
-// has a quarter as many members and half as many invitations and invoices. It also has a fifth of
-// all events.
+// volume is the size of a filled database. Tenant 1 is large: it has a quarter as many members as
+// there are tenants, half as many invitations and invoices, and a fifth of all events.
 type volume struct {
 	tenants int
 	events  int
@@ -72,7 +71,7 @@ type filledTenant struct {
 }
 
 // fill migrates and fills a database. It uses the service's own code for the known accounts, and
-// bulk inserts for all others.
+// bulk inserts for all other rows.
 func fill(ctx context.Context, url string, v volume, progress func(string)) (err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
 	if err != nil {

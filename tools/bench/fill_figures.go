@@ -16,7 +16,7 @@ import (
 // The data behind the platform's statistics.
 const (
 	formerEach = 6  // ended subscriptions per tenant
-	refusedOf  = 10 // one in refusedOf tenants has refused events, in refusedOf hours of two days
+	refusedOf  = 10 // one in refusedOf tenants has quota refusals, in refusedOf hours of the last two days
 )
 
 // fillEndedSubscriptions creates ended subscriptions and the journal entries of all subscriptions.
@@ -41,7 +41,7 @@ func (f *filler) fillEndedSubscriptions(ctx context.Context) error {
 	return journal.New(f.db, clock.System()).Run(ctx)
 }
 
-// refusals creates quota refusals, by hour and by day.
+// refusals creates quota refusals: hourly counts of some tenants, and daily counts of all tenants.
 func (f *filler) refusals(ctx context.Context) error {
 	const parts = 16
 	hours := f.bulkInto("quota_refusals", "tenant_id", "hour", "meter_id", "refused")

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// fillTenants creates the other tenants and their users.
+// fillTenants creates all tenants except the known tenants, and their users.
 func (f *filler) fillTenants(ctx context.Context) error {
 	users := f.bulkInto("users", "id", "name", "email", "created_at", "updated_at")
 	tenants := f.bulkInto("tenants", "id", "name", "slug", "preferred_currency", "legal_name", "country", "onboarding_completed_at", "created_at", "updated_at")
@@ -57,7 +57,7 @@ func (f *filler) fillTenants(ctx context.Context) error {
 // currencyOf returns the currency of a tenant's subscription.
 func currencyOf(i int) string { return []string{"EUR", "EUR", "EUR", "USD"}[i%4] }
 
-// memberships creates the memberships of all users and the subscriptions of the other tenants.
+// memberships creates the memberships of all users and the subscriptions of the created tenants.
 func (f *filler) memberships(ctx context.Context) error {
 	members := f.bulkInto("memberships", "tenant_id", "user_id", "role_id", "joined_at")
 	subscriptions := f.bulkInto("subscriptions", "id", "tenant_id", "plan_id", "status", "currency", "price_cents", "quantity",
@@ -130,7 +130,7 @@ func (f *filler) logins(ctx context.Context) error {
 }
 
 // invoices creates paid invoices with one line each, and their status at the provider. One in
-// twenty had a failed payment and has a credit note; one in two hundred is open because of that.
+// twenty had a failed payment and has a credit note. One in two hundred is still open.
 func (f *filler) invoices(ctx context.Context) error {
 	heads := f.bulkInto("invoices", "id", "tenant_id", "psp_invoice_id", "number", "year", "sequence", "status", "currency", "subtotal_cents",
 		"tax_cents", "total_cents", "tax_rate", "issue_date", "paid_at", "billing_info", "locale", "created_at", "updated_at")

@@ -15,7 +15,7 @@ import (
 // objectsOfTx is the number of objects whose words are written in a transaction.
 const objectsOfTx = 2000
 
-// copies creates the copies of the invoices for the lists across tenants, and their sums.
+// copies creates the invoice copies that the lists across tenants read, and their sums.
 func (f *filler) copies(ctx context.Context) error {
 	body := `'{"Number":"' || i.number || '"}'`
 	if f.db.Dialect() == sqldb.Postgres {
@@ -32,7 +32,7 @@ SELECT i.id, i.tenant_id, i.status, upper(i.number), i.currency, i.total_cents, 
 SELECT c.tenant_id, c.currency, count(*), CAST(sum(c.total_cents) AS bigint), CAST(sum(c.due_cents) AS bigint) FROM invoice_copies c GROUP BY c.tenant_id, c.currency`)
 }
 
-// words creates the words by which tenants, users and invoices are found.
+// words creates the search index of tenants, users and invoices.
 func (f *filler) words(ctx context.Context) error {
 	index := search.NewIndex(f.db)
 	var writes []func(ctx context.Context) error

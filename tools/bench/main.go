@@ -90,7 +90,7 @@ func withTempDir(f func(dir string) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user needs access.
 		return err
 	}
 	return f(dir)
@@ -102,7 +102,7 @@ func (o *options) build(ctx context.Context, dir string, out io.Writer) error {
 		return nil
 	}
 	o.binary = filepath.Join(dir, "tenantry")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", o.binary, "./cmd/tenantry") //nolint:gosec // The folder is one that was made for it.
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", o.binary, "./cmd/tenantry") //nolint:gosec // The output is in the run's own folder.
 	build.Stdout, build.Stderr = out, os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build the service (from the repository's root): %w", err)

@@ -29,8 +29,8 @@ type reportRow struct {
 	Ratio       float64 `json:"ratio,omitempty"`
 	WantRate    float64 `json:"want_rate,omitempty"`
 	WantP99     float64 `json:"want_p99_ms,omitempty"`
-	// Mixed means that background work ran at a fixed rate. BackgroundShare is the share of it that
-	// was completed, the minimum over all rounds.
+	// Mixed means that background work ran at a fixed rate. BackgroundShare is the completed share
+	// of this work, the minimum over all rounds.
 	Mixed           bool    `json:"mixed,omitempty"`
 	BackgroundShare float64 `json:"beside,omitempty"`
 	Missed          bool    `json:"missed"`
@@ -59,7 +59,7 @@ type reporter struct {
 	LeftOut []string       `json:"left_out"`
 }
 
-// newReporter returns a report that prints to out.
+// newReporter returns a reporter that prints to out.
 func newReporter(out io.Writer) *reporter {
 	r := &reporter{out: out, CPUs: runtime.NumCPU(), Go: runtime.Version()}
 	r.print("%d cores, shared with the load; %s\n", r.CPUs, r.Go)
@@ -75,7 +75,7 @@ func (r *reporter) Say(format string, args ...any) {
 	r.print(format+"\n", args...)
 }
 
-// reportRow prints a row and whether it met the targets.
+// Row prints a row and whether it met the targets.
 func (r *reporter) Row(w reportRow) {
 	var notes []string
 	verdict := func(met bool, format string, args ...any) {

@@ -43,8 +43,8 @@ func repeatingCaller(r request) load.Caller {
 // placeholder is replaced in a body by a unique number.
 const placeholder = "0000000000000000"
 
-// numberedCaller returns a caller that repeats a request with new numbers for its placeholders. A
-// series must not be used twice.
+// numberedCaller returns a caller that repeats a request with new numbers for its placeholders.
+// Each caller needs its own series, because the numbers of a series start at the same value.
 func numberedCaller(r request, series int) load.Caller {
 	text := r.bytes()
 	var places []int

@@ -40,8 +40,8 @@ const (
 	beneath = 2 * time.Millisecond
 )
 
-// walks maps the routes that scan rows whose number grows with the database to a description of
-// these rows. They scan index entries, and their median can grow up to mostMedian.
+// walks contains the routes that scan index entries whose number grows with the database, each with
+// a description of these entries. The median of such a route can grow up to mostMedian.
 var walks = map[string]string{
 	"GET /api/v1/admin/audit-logs?filter[action]=user.login&filter[tenant]={tenant}":     "entries of an action, counted",
 	"GET /api/v1/admin/webhook-endpoints/{endpoint}/deliveries":                          "deliveries of an endpoint, counted",
@@ -144,7 +144,7 @@ type cost struct {
 // compare measures one kind of database in all sizes.
 func (s *scale) compare(ctx context.Context, database string) (err error) {
 	session := &session{options: s.options, dir: filepath.Join(s.dir, database), database: database}
-	if err := os.MkdirAll(session.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
+	if err := os.MkdirAll(session.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user needs access.
 		return err
 	}
 	if database == "postgres" {
@@ -379,8 +379,8 @@ type asked struct {
 	next func(i int) request
 }
 
-// listReadRoutes returns the read routes in the API description that need no external service, with
-// requests of the large tenant.
+// listReadRoutes returns the read routes in the API description that need no external service. The
+// requests are for the large tenant.
 func listReadRoutes(ctx context.Context, c *child, w *filled) ([]asked, error) {
 	_, body, err := request{method: http.MethodGet, path: "/openapi.json"}.do(ctx, c.address)
 	if err != nil {
@@ -403,7 +403,7 @@ func listReadRoutes(ctx context.Context, c *child, w *filled) ([]asked, error) {
 			}
 		}
 		if strings.Contains(filledIn, "{") {
-			continue // images, invitation links and identity providers: one row by its key
+			continue // these routes read one row by its key: images, invitation links and identity providers
 		}
 		all = append(all, newReadRoute(path, filledIn, w))
 	}

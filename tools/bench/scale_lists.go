@@ -14,8 +14,9 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// The limits for the operator's lists and searches: the first page and a search, and a page with a
-// filter or another order, with its totals.
+// The limits for the operator's lists and searches. mostOfList is the limit for a first page and
+// for a search. mostOfFilter is the limit for a page with a filter or another order, including its
+// totals.
 const (
 	mostOfList   = 20 * time.Millisecond
 	mostOfFilter = 100 * time.Millisecond
@@ -80,10 +81,10 @@ func (d *apiDescription) listOperatorRoutes(w *filled) (paths []string, err erro
 	return paths, nil
 }
 
-// searches are words that all tenants have, that many have and that one has.
+// searches are texts that match all tenants, many tenants or one tenant.
 var searches = []string{"tenant", "tenant 19", "filled", "user-9", "user-999@filled.test", "F-00", "gmbh tenant"}
 
-// valuesOf returns values of a parameter. An empty value stands for none.
+// valuesOf returns values of a parameter. An empty value means that the parameter is omitted.
 func (d *apiDescription) valuesOf(p parameter, w *filled) []string {
 	now := clock.System().Now().UTC()
 	switch p.Name {
@@ -124,7 +125,7 @@ var fixedValues = map[string][]string{
 	"filter[email]": {"user-999@filled.test"}, "filter[name]": {"Tenant"}, "filter[slug]": {"tenant-9"}, "filter[type]": {"invoice.paid"},
 }
 
-// valuesOfRule returns the values of a boolean or a set of values.
+// valuesOfRule returns the values of a boolean or an enum.
 func (d *apiDescription) valuesOfRule(r rule) []string {
 	switch {
 	case r.Ref != "":

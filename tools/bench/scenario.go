@@ -21,8 +21,8 @@ type scenario struct {
 	caller func(w *world, i int) load.Caller
 	// probe returns an example request. The bare server returns its response.
 	probe func(w *world) request
-	// bare is the route of the bare server that does the minimum of the same work, or one of the
-	// limits below. It is empty if there is no comparison.
+	// bare names the limit: the route of the bare server that does the minimum of the same work, or
+	// one of the constants below. It is empty if there is no comparison.
 	bare string
 	// rates and p99s are the targets by number of connections: responses (or events) per second,
 	// and milliseconds (docs/performance.md).
@@ -121,7 +121,7 @@ func readScenario(name, path string, rate float64) scenario {
 	}
 }
 
-// The limits other than a route of the bare server.
+// The limits that are not routes of the bare server.
 const (
 	pgbench    = "pgbench"
 	pgbenchOne = "pgbench on one counter"
@@ -151,8 +151,7 @@ func recordGranted(u *user) request {
 	return r
 }
 
-// reserving alternates between reserving units and settling the reservation. Each of the two is a
-// request that counts.
+// reserving alternates between reserving units and settling the reservation. Both requests count.
 func reserving(u *user, series int) load.Caller {
 	path := "/api/v1/tenant/" + u.tenant.String() + "/usage/reservations"
 	reserve := numberedCaller(request{

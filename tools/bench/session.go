@@ -40,7 +40,7 @@ type session struct {
 func (s *session) isSelected(what string) bool { return s.only.MatchString(s.database + " " + what) }
 
 func (s *session) run(ctx context.Context) (err error) {
-	if err := os.MkdirAll(s.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
+	if err := os.MkdirAll(s.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user needs access.
 		return err
 	}
 	if s.database == "postgres" {

@@ -60,16 +60,16 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// The same seed gives the same numbers; another seed or scenario gives others.
+// The same seed gives the same numbers; another seed or scenario gives different numbers.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	all := scenarios()
 	first := all[0].chance(1, sqlite).Uint64()
 	if all[0].chance(1, sqlite).Uint64() != first {
-		t.Error("the same seed draws something else")
+		t.Error("the same seed gives different numbers")
 	}
 	if all[0].chance(2, sqlite).Uint64() == first || all[0].chance(1, postgres).Uint64() == first || all[1].chance(1, sqlite).Uint64() == first {
-		t.Error("something else draws the same")
+		t.Error("another seed or scenario gives the same numbers")
 	}
 }
 

@@ -37,7 +37,7 @@ func (t *tally) example(format string, args ...any) {
 	}
 }
 
-// mailbox returns the number of received mails.
+// mailbox returns the number of received mails by recipient and subject.
 type mailbox func(context.Context) (map[letter]int, error)
 
 // settleTimeout is the maximum time for the background work after all faults have ended.

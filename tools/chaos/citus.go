@@ -34,7 +34,7 @@ func requireCitus(s *server) error {
 	return errNoCitus
 }
 
-// node is a server of a Citus cluster. The coordinator is the first.
+// node is a server of a Citus cluster. The first node is the coordinator.
 type node struct {
 	host string
 	port int
@@ -53,7 +53,7 @@ func (n node) in(coordinator, database string) (string, error) {
 	return u.String(), nil
 }
 
-// startWorkers starts the workers and makes a cluster of them and the primary.
+// startWorkers starts the workers and joins them with the primary into a cluster.
 func (w *world) startWorkers(ctx context.Context) error {
 	w.url = databaseURL(w.primary)
 	w.nodes = []node{{w.primary.address.Addr().String(), int(w.primary.address.Port())}}

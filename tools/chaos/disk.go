@@ -14,8 +14,9 @@ import (
 // diskSize is the size of the disk that is filled up.
 const diskSize = "48m"
 
-// useDisk mounts a small disk at a folder for the instance. Only the instance can see it, and it is
-// removed when the instance ends. prepare is a shell command that runs there first.
+// useDisk mounts a small disk at a folder for the instance. Only the instance can see the disk,
+// which is removed when the instance ends. prepare is a shell command that runs after mounting,
+// before the program.
 func (i *instance) useDisk(folder, prepare string) {
 	i.attr = namespace()
 	i.prepare = fmt.Sprintf("mount -t tmpfs -o size=%s tmpfs %q && %s", diskSize, folder, prepare)

@@ -78,7 +78,7 @@ func (m *mailServer) mails(context.Context) (map[letter]int, error) {
 }
 
 // countRepeated returns the number of repeated messages with the same id. The sender may repeat a
-// message if it does not know whether it arrived (rules: mail#outbox).
+// message if it does not know whether the message arrived (rules: mail#outbox).
 func (m *mailServer) countRepeated() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -118,12 +118,12 @@ func parse(args []string) (o options, err error) {
 func (o *options) folder() (dir string, remove func(), err error) {
 	if o.keep != "" {
 		dir, err = filepath.Abs(o.keep)
-		return dir, func() {}, errors.Join(err, os.MkdirAll(dir, 0o711)) //nolint:gosec // PostgreSQL's user has to get through.
+		return dir, func() {}, errors.Join(err, os.MkdirAll(dir, 0o711)) //nolint:gosec // PostgreSQL's user needs access.
 	}
 	if dir, err = os.MkdirTemp("", "tenantry-chaos-"); err != nil {
 		return "", nil, err
 	}
-	return dir, func() { _ = os.RemoveAll(dir) }, os.Chmod(dir, 0o711) //nolint:gosec // PostgreSQL's user has to get through.
+	return dir, func() { _ = os.RemoveAll(dir) }, os.Chmod(dir, 0o711) //nolint:gosec // PostgreSQL's user needs access.
 }
 
 // build builds the service in the folder, unless a binary was given.

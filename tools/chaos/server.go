@@ -137,7 +137,8 @@ func (s *server) start(ctx context.Context) error {
 	return s.run(ctx, "pg_ctl", "start", "-D", s.data(), "-w", "-l", filepath.Join(s.dir, "log"))
 }
 
-// stop stops the server. The mode fast ends its sessions; immediate does not even write its files.
+// stop stops the server. The mode fast ends its sessions. The mode immediate is like a crash: it
+// skips the checkpoint.
 func (s *server) stop(ctx context.Context, mode string) error {
 	return s.run(ctx, "pg_ctl", "stop", "-D", s.data(), "-m", mode, "-w")
 }
@@ -198,7 +199,7 @@ func databaseURL(servers ...*server) string {
 func freeAddress() (netip.AddrPort, error) {
 	const first, end = 20_000, 32_000
 	for {
-		address := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(first+rand.IntN(end-first))) //nolint:gosec // A port is no secret.
+		address := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(first+rand.IntN(end-first))) //nolint:gosec // A port is not a secret.
 		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp4", address.String())
 		if errors.Is(err, syscall.EADDRINUSE) {
 			continue

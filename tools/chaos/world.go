@@ -62,7 +62,7 @@ type world struct {
 // newWorld returns an error.
 func newWorld(ctx context.Context, o options, s scenario, database, dir string) (*world, error) {
 	w := &world{options: o, scenario: s, database: database, dir: dir, chance: s.chance(o.seed, database)}
-	if err := os.Mkdir(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
+	if err := os.Mkdir(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user needs access.
 		return w, err
 	}
 	var err error
@@ -364,8 +364,8 @@ func getURL(ctx context.Context, c *http.Client, address, token string) (int, st
 	return resp.StatusCode, string(text)
 }
 
-// release releases the leases of a killed instance. Otherwise the other instances take over its
-// work only after a minute and a half. A full-length run waits for that.
+// release releases the leases of a killed instance, so that other instances take over its work
+// immediately and not after a minute and a half. In a full-length run it does nothing.
 func (w *world) release(ctx context.Context) error {
 	if w.length >= 1 {
 		return nil

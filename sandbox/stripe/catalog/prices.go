@@ -200,8 +200,9 @@ func UpdatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, c.Change(ctx, "price.updated", before, pr)
 }
 
-// claimLookupKey ensures that no other price has the lookup key. If another price has it,
-// claimLookupKey removes it there if transfer is true, and otherwise returns an error.
+// claimLookupKey ensures that no other price has the lookup key. If another price has the key,
+// claimLookupKey removes the key from that price if transfer is true, and returns an error if it is
+// false.
 func claimLookupKey(ctx context.Context, st *kernel.Step, pr *Price, transfer bool) error {
 	if pr.LookupKey == nil {
 		return nil
@@ -271,7 +272,8 @@ func FindSellable(ctx context.Context, st *kernel.Step, id, param string) (*Pric
 	return pr, pd, err
 }
 
-// FindActive returns a recurring or one-time price and its product. It refuses inactive ones.
+// FindActive returns a recurring or one-time price and its product. It refuses an inactive price or
+// product.
 func FindActive(ctx context.Context, st *kernel.Step, id, param string) (*Price, *Product, error) {
 	pr, err := Prices.Get(ctx, st.Q, id, param)
 	if err != nil {

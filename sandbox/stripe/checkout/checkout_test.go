@@ -136,7 +136,7 @@ func TestForms(t *testing.T) {
 			if c.status != http.StatusSeeOther {
 				w.Get("/v1/checkout/sessions/"+session).CheckValues(t, "the session stays", "status", "open", "subscription", "null", "payment_status", w.Get("/v1/checkout/sessions/"+session).At("payment_status"))
 				if made := w.IDs("/v1/subscriptions?status=all"); len(made) > 0 || len(w.IDs("/v1/payment_methods")) > 0 {
-					t.Errorf("there are subscriptions %v, or cards", made)
+					t.Errorf("a refused payment created subscriptions %v or cards", made)
 				}
 				return
 			}

@@ -10,9 +10,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// readDiscounts reads the parameter discounts. The page does not ask for a code, so that the sandbox
-// supports allow_promotion_codes only to refuse it next to discounts, as Stripe does
-// (https://docs.stripe.com/payments/checkout/discounts).
+// readDiscounts reads the parameter discounts. The page does not ask for a code, so the sandbox
+// does not support allow_promotion_codes. Next to discounts, it refuses the parameter with Stripe's
+// message (https://docs.stripe.com/payments/checkout/discounts).
 func (cs *Session) readDiscounts(p *form.Params) {
 	w := discounts.Read(p, false)
 	if !w.IsGiven() {
@@ -30,8 +30,8 @@ func (cs *Session) readDiscounts(p *form.Params) {
 	}
 }
 
-// applyDiscount takes the discount of the session off its line items. Nothing is redeemed until the
-// session is complete.
+// applyDiscount subtracts the session's discount from its line items. The discount is redeemed
+// later, when the session is complete.
 func (cs *Session) applyDiscount(ctx context.Context, st *kernel.Step, items []subscriptions.LineItem, cu *customers.Customer) error {
 	if len(cs.Discounts) == 0 {
 		return nil

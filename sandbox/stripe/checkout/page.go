@@ -145,7 +145,7 @@ func (a *attempt) read(cs *Session) (used paymentInput, ok bool) {
 	return used, a.CardError == "" && a.IBANError == ""
 }
 
-// write renders the session. The status applies if the session can still be paid.
+// write renders the session. status applies unless the session is missing or expired.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
 	ctx, st := r.Context(), p.engine.Read()
 	cs, err := Sessions.Find(ctx, st.Q, r.PathValue("id"))

@@ -47,8 +47,9 @@ func (used paymentInput) method(st *kernel.Step, cu *customers.Customer) *custom
 	return nil
 }
 
-// complete pays an open session, or starts to, and creates the subscription. Session, subscription,
-// invoice, payment, events and their deliveries are stored in the step's transaction.
+// complete pays an open session, or starts the debit that pays it, and creates the subscription.
+// Session, subscription, invoice, payment, events and their deliveries are stored in the step's
+// transaction.
 func complete(ctx context.Context, st *kernel.Step, cs *Session, used paymentInput) error {
 	state, err := sales.Get(ctx, st.Q, cs.ID, "id")
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	modePayment      = "payment"
 )
 
-// invoiceCreation is whether a one-time payment gets an invoice, and the invoice's contents.
+// invoiceCreation says whether a one-time payment gets an invoice, and has the invoice's contents.
 type invoiceCreation struct {
 	Enabled     bool        `json:"enabled"`
 	InvoiceData invoiceData `json:"invoice_data"`

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// request is a credit note that was asked for, and the invoice that it credits.
+// request is a requested credit note and the invoice that it credits.
 type request struct {
 	note    CreditNote
 	invoice *invoices.Invoice
@@ -79,7 +79,8 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return note, nil
 }
 
-// read reads the parameters of a credit note and refuses what Stripe refuses. It stores nothing.
+// read reads the parameters of a credit note. It refuses the same requests as Stripe and stores
+// nothing.
 func read(ctx context.Context, c *kernel.Call) (*request, error) {
 	p := c.Params
 	r := &request{note: CreditNote{
@@ -127,7 +128,7 @@ func read(ctx context.Context, c *kernel.Call) (*request, error) {
 	return r, err
 }
 
-// readLines reads the lines, or makes the line of an amount.
+// readLines reads the given lines. If no lines are given, it creates one line with the amount.
 func (r *request) readLines(given []*form.Params) {
 	note := &r.note
 	note.Lines = form.NewList[Line](All.Path+"/"+note.ID+"/lines", nil)
@@ -203,7 +204,8 @@ func (r *request) readInvoiceLine(p *form.Params, line *Line) {
 	}
 }
 
-// settle divides the amount and refuses amounts that exceed the invoice or do not add up.
+// settle divides the total into the part before and the part after the payment. It refuses a total
+// that exceeds the invoice, and amounts that do not add up.
 func (r *request) settle(ctx context.Context, st *kernel.Step, outside int64) error {
 	note, in := &r.note, r.invoice
 	note.Currency, note.Customer = in.Currency, in.Customer

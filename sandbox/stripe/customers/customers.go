@@ -58,8 +58,9 @@ type deletedCustomer struct {
 // Head implements kernel.Object.
 func (d deletedCustomer) Head() kernel.Header { return kernel.Header{ID: d.ID, Object: d.Object} }
 
-// read reads the parameters that creating and updating have in common. It returns the invoice
-// settings, because an update accepts more of them. It returns nil if they were not given.
+// read reads the parameters that creating and updating have in common. It returns the parameter
+// invoice_settings, because an update reads more of its fields. It returns nil if the parameter was
+// not given.
 func (cu *Customer) read(p *form.Params) (settings *form.Params) {
 	form.ReadAddress(p, &cu.Address)
 	p.ReadClearable("description", &cu.Description)

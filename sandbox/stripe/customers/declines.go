@@ -28,8 +28,8 @@ const unconfirmed = "authentication_required"
 // RequiresAction reports whether the payment can still succeed after the payer confirms it.
 func (e *PaymentError) RequiresAction() bool { return e.Code == unconfirmed }
 
-// Answer returns the error response for a request that depends on the payment. what is PaysInvoice
-// or PaysSubscription.
+// Answer returns the error response for a request that depends on the payment. what names the paid
+// object: PaysInvoice or PaysSubscription.
 func (e *PaymentError) Answer(what string) *form.Error {
 	refused := &form.Error{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, Status: http.StatusPaymentRequired}
 	switch {

@@ -182,8 +182,8 @@ type deletedCoupon struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// DeleteCoupon handles DELETE /v1/coupons/{id}. Discounts of the coupon stay, so that the sandbox
-// keeps it with valid=false.
+// DeleteCoupon handles DELETE /v1/coupons/{id}. The discounts of the coupon remain, so the sandbox
+// keeps the coupon with valid=false.
 func DeleteCoupon(ctx context.Context, c *kernel.Call) (any, error) {
 	co, err := Coupons.Get(ctx, c.Q, c.ID, "id")
 	if err == nil {

@@ -79,7 +79,7 @@ type ActiveDiscount struct {
 	isNew    bool
 }
 
-// AppliesAt reports whether the discount applies to a period that begins at a time.
+// AppliesAt reports whether the discount applies to a period that begins at the time at.
 func (a *ActiveDiscount) AppliesAt(at int64) bool {
 	return a != nil && (a.Discount.End == nil || at < *a.Discount.End)
 }
@@ -116,7 +116,7 @@ func (w *DiscountChoice) IsEmpty() bool {
 	return w.Coupon == nil && w.PromotionCode == nil && w.existing == nil
 }
 
-// Read reads the parameter discounts. reuse allows an existing discount to be named.
+// Read reads the parameter discounts. If reuse is true, the request can name an existing discount.
 func Read(p *form.Params, reuse bool) DiscountChoice {
 	w := DiscountChoice{given: p.Has("discounts"), params: p}
 	if p.IsCleared("discounts") {
@@ -156,8 +156,8 @@ type Buyer struct {
 	Present *ActiveDiscount
 }
 
-// Resolve returns the discount that a request names, or nil if it names none. It refuses coupons and
-// codes that the buyer cannot redeem. It stores nothing: see Redeem.
+// Resolve returns the discount that a request names, or nil if the request names no discount. It
+// refuses coupons and codes that the buyer cannot redeem. It stores nothing: see Redeem.
 func (w DiscountChoice) Resolve(ctx context.Context, st *kernel.Step, b Buyer) (*ActiveDiscount, error) {
 	switch {
 	case w.existing != nil:
@@ -222,7 +222,7 @@ func (w DiscountChoice) find(ctx context.Context, st *kernel.Step, customer, par
 	return a, nil
 }
 
-// name returns the full name of a parameter; a stored request has only the key.
+// name returns the full name of a parameter, or only the key for a stored request.
 func (w DiscountChoice) name(key string) string {
 	if w.params == nil {
 		return key
@@ -281,7 +281,8 @@ func (a *ActiveDiscount) Remove(ctx context.Context, st *kernel.Step) error {
 	return st.Emit(ctx, "customer.discount.deleted", a.Discount, nil)
 }
 
-// addMonths returns the time some months later, on the last day of a month that is too short.
+// addMonths returns the time months later. If that month is too short, it uses the last day of the
+// month.
 func addMonths(at, months int64) int64 {
 	t := time.Unix(at, 0).UTC()
 	next := t.AddDate(0, int(months), 0)

@@ -1,4 +1,4 @@
-// Package discounts has coupons, promotion codes and their discounts. It is built from
+// Package discounts implements coupons, promotion codes and their discounts. It follows
 // https://docs.stripe.com/api/coupons, https://docs.stripe.com/api/promotion_codes and
 // https://docs.stripe.com/billing/subscriptions/coupons.
 package discounts

@@ -139,8 +139,8 @@ func GetCode(ctx context.Context, c *kernel.Call) (any, error) {
 	return pc, err
 }
 
-// ListCodes handles GET /v1/promotion_codes. It filters by the flag active only, not by expiries and
-// maxima.
+// ListCodes handles GET /v1/promotion_codes. The filter active selects by the flag of a code,
+// regardless of its expiry and its maximum.
 func ListCodes(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddBool(c.Params, "active", "$.active")

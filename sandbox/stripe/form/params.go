@@ -71,7 +71,8 @@ func (p *Params) scalar(key string) (string, bool) {
 	return "", false
 }
 
-// ReadFilled returns a plain value and refuses an empty one. It reports whether a value was given.
+// ReadFilled returns a plain value and refuses an empty value. It reports whether a value was
+// given.
 func (p *Params) ReadFilled(key string) (string, bool) {
 	value, ok := p.scalar(key)
 	if ok && value == "" {

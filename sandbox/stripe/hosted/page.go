@@ -143,7 +143,7 @@ func isPayable(in *invoices.Invoice) bool {
 	return in.Status == invoices.StatusOpen || in.Status == invoices.StatusUncollectible
 }
 
-// write renders the invoice. problem is the reason why it is not paid.
+// write renders the invoice. problem is the reason why the invoice is not paid.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	st := p.engine.Read()
 	view := pageView{Reader: pages.NewReader(p.brand, r), Typed: r.PostFormValue("card_number")}

@@ -136,7 +136,7 @@ func TestTheBalanceOfTheAccountIsShown(t *testing.T) {
 		return w.Send("GET", strings.TrimPrefix(url, stripetest.Site), "").Body.String()
 	}
 	if body := show(); strings.Contains(body, "Balance") {
-		t.Errorf("there is a balance in %s", body)
+		t.Errorf("the page shows a balance: %s", body)
 	}
 	w.Post("/v1/subscriptions/"+sub.At("id"), "items[0][id]="+sub.At("items.data.0.id")+"&items[0][price]="+w.Price(700, "eur", "month")+"&proration_behavior=always_invoice")
 	w.Advance(32 * 24 * time.Hour)

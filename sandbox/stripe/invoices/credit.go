@@ -8,9 +8,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/payments"
 )
 
-// Lower reduces the amount due of an unpaid invoice by a credit note, or increases it again for a
-// negative amount. It refuses to change an amount that a payment in progress collects. The caller
-// stores the invoice.
+// Lower reduces the amount due of an unpaid invoice by the amount of a credit note. A negative
+// amount increases it again. Lower refuses the change while a payment of the invoice is processing.
+// The caller stores the invoice.
 func (in *Invoice) Lower(ctx context.Context, st *kernel.Step, amount int64) error {
 	payment, pi, err := openPayment(ctx, st, in)
 	switch {

@@ -3,9 +3,9 @@ package invoices
 import "github.com/tenantry/tenantry/sandbox/stripe/discounts"
 
 // ApplyDiscount applies a discount to the lines of a draft and updates its totals. Prorations are
-// net already, so that they are not discounted again
-// (https://docs.stripe.com/billing/subscriptions/billing-mode/compare, proration_discounts=included).
-// A nil discount only updates the totals.
+// already net of discounts, so they are not discounted again
+// (https://docs.stripe.com/billing/subscriptions/billing-mode/compare,
+// proration_discounts=included). A nil discount only updates the totals.
 func (in *Invoice) ApplyDiscount(a *discounts.ActiveDiscount) {
 	in.Subtotal, in.Discounts, in.TotalDiscountAmounts = 0, nil, nil
 	shares := make([]discounts.Share, len(in.Lines.Data))

@@ -65,8 +65,8 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	return kernel.Put(ctx, st.Q, payment)
 }
 
-// setDueDate moves the due date of a sent invoice, which counts from its creation, so that it counts
-// from now, and sets the timer for it.
+// setDueDate moves the due date of a sent invoice that is being finalized, and sets its timer. The
+// days until due count from now instead of from the creation of the draft.
 func (in *Invoice) setDueDate(ctx context.Context, st *kernel.Step) error {
 	if in.DueDate == nil {
 		return nil

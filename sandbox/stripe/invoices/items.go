@@ -13,7 +13,8 @@ import (
 var Items = kernel.Kind[Item]{Name: "invoiceitem", Prefix: "ii", Label: "invoiceitem", Path: "/v1/invoiceitems"}
 
 // Item is a proration of a subscription item, or a one-time item that a client created. It is
-// pending until an invoice of the subscription includes it. It stays on an invoice that is voided.
+// pending until an invoice of the subscription includes it. If that invoice is voided, the item
+// stays on it.
 type Item struct {
 	kernel.Header
 	Amount       int64             `json:"amount"`
@@ -131,7 +132,7 @@ func readItem(p *form.Params, now int64) *Item {
 	return ii
 }
 
-// ReadPreviewed reads the items that a preview includes as if they existed.
+// ReadPreviewed reads the invoice items that a preview includes. They are not stored.
 func ReadPreviewed(p *form.Params, now int64) []*Item {
 	var all []*Item
 	for _, given := range p.List("invoice_items") {

@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/stripetest"
 )
 
-// An item that a client adds to a subscription is on its next invoice, and stays on it if the
-// invoice is voided. A preview includes the given items without storing them.
+// A client's invoice item is billed on the next invoice of its subscription. If the invoice is
+// voided, the item stays on it. A preview includes the given items without storing them.
 func TestItemsOfAClient(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/meters"
 )
 
-// MeasureLine sets quantity, amount and description of a metered line to the usage in its period.
-// Negative usage counts as zero.
+// MeasureLine sets the quantity, amount and description of a metered line from the usage in its
+// period. Negative usage counts as zero.
 func MeasureLine(ctx context.Context, st *kernel.Step, line *Line, pr catalog.Price, customer, name string) error {
 	m, err := meters.All.Get(ctx, st.Q, *pr.Recurring.Meter, "meter")
 	if err != nil {

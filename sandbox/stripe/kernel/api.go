@@ -79,7 +79,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 	if err := e.admit(r); err != nil {
 		return answer{}, err
 	}
-	if run == nil || r.PathValue("id") == "search" { // no object has the id "search": it is Stripe's search
+	if run == nil || r.PathValue("id") == "search" { // the id "search" is Stripe's search, which the sandbox lacks
 		e.cfg.Log.ErrorContext(ctx, "stripe sandbox: unknown route", slog.String("method", r.Method), slog.String("path", e.apiPath(r)))
 		return answer{}, e.unknownURL(r)
 	}

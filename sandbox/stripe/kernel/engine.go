@@ -46,8 +46,8 @@ type Config struct {
 	Deliveries func() []Delivery
 	// Timers maps the kinds of timers to their actions.
 	Timers map[string]Action
-	// Lists maps lists that are returned only when they are expanded to their readers. The keys are
-	// the object's type and the field, as in customer.subscriptions.
+	// Lists contains the readers of the lists that are returned only when they are expanded. The
+	// keys are the object's type and the field, as in customer.subscriptions.
 	Lists map[string]ListReader
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// kind is a Kind without its type. It holds the queries, because the compiler would repeat them for
-// each type.
+// kind is a Kind without its type parameter. The queries are methods of kind, because the compiler
+// would repeat methods of Kind for each type.
 type kind struct{ Name, Prefix, Label, Path string }
 
 // find decodes the object with the id into o.

@@ -37,8 +37,9 @@ const (
 	ClockAdvancing = "advancing"
 )
 
-// UseTestClock sets the step's time to the test clock of the first object that has one. An object has the
-// clock of its customer. Follow ignores unknown ids.
+// UseTestClock sets the step's time to the time of the first test clock that it finds for the ids.
+// An object has the test clock of its customer. UseTestClock ignores unknown ids and objects
+// without a test clock.
 func (st *Step) UseTestClock(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		var clock string

@@ -76,8 +76,8 @@ func (st *Step) queueEvent(ctx context.Context, event, eventType, object string)
 	return int64(len(to)), nil
 }
 
-// UnorderedKey returns the key that is stored instead of the object of a delivery that does not wait
-// for other deliveries. n distinguishes several deliveries of one event.
+// UnorderedKey returns the queue key of a delivery that does not wait for other deliveries. The key
+// is stored in place of the object's id. n distinguishes several deliveries of one event.
 func UnorderedKey(event string, n int) string { return event + "#" + strconv.Itoa(n) }
 
 // Resend queues an event again for all endpoints that are subscribed to it, after the earlier
@@ -157,7 +157,7 @@ func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 	if err := e.settleDeliveries(ctx, out); err != nil {
 		return 0, err
 	}
-	// The outcomes are stored, so a due delivery that is not busy is not in progress.
+	// All outcomes are stored, so each due delivery that is not in busy has to be sent.
 	now := e.cfg.RealClock.Now().UnixMilli()
 	if len(out.busy) == maxDeliveries {
 		return maxPause, nil // the first delivery that ends wakes the caller

@@ -20,7 +20,7 @@ const (
 	maxUsageFuture = 5 * time.Minute
 )
 
-// identifierLife is how long a repeated identifier is refused. Stripe guarantees no longer period.
+// identifierLife is how long a repeated identifier is refused: the minimum that Stripe guarantees.
 const identifierLife = 24 * time.Hour
 
 // event is reported usage. It is stored in its own table, because it is only read in sums.

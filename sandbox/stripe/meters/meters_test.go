@@ -75,7 +75,7 @@ func TestTheTimeOfAnEvent(t *testing.T) {
 	}
 }
 
-// Stripe reports a duplicate only by its message, without a code or a parameter.
+// For a duplicate, Stripe returns only a message, without a code or a parameter.
 func TestDuplicatesOfAnEvent(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -90,7 +90,7 @@ func TestDuplicatesOfAnEvent(t *testing.T) {
 	w.Post("/v1/billing/meter_events", body)
 	a, b := w.Post("/v1/billing/meter_events", strings.Replace(body, "identifier=e1&", "", 1)), w.Post("/v1/billing/meter_events", strings.Replace(body, "identifier=e1&", "", 1))
 	if a.At("identifier") == b.At("identifier") {
-		t.Error("two events without an identifier get the same one")
+		t.Error("two events without an identifier get the same identifier")
 	}
 }
 

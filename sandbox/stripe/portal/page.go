@@ -55,7 +55,7 @@ type shownSubscription struct {
 	Items          []shownItem
 	Status, Period string
 	Note           string
-	Running        bool // whether it can be canceled and resumed
+	Running        bool // whether the subscription can be canceled and resumed
 	Ending         bool
 }
 
@@ -146,7 +146,7 @@ func findSession(ctx context.Context, st *kernel.Step, id string) (*Session, *cu
 	return session, cu, nil
 }
 
-// write renders the customer's page. The status applies if the session is valid.
+// write renders the customer's page. status applies if the session is valid.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
 	st := p.engine.Read()
 	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))

@@ -27,8 +27,8 @@ func ShowSetup(e *kernel.Engine) http.HandlerFunc {
 	}
 }
 
-// ChangeSetup returns the handler of PUT /sandbox/stripe/portal. With false, the account behaves as
-// if its portal settings had never been saved.
+// ChangeSetup returns the handler of PUT /sandbox/stripe/portal. If configured is false, the
+// account behaves as if its portal settings had never been saved.
 func ChangeSetup(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		wanted := setup{Configured: true}

@@ -54,8 +54,8 @@ type revision struct {
 	// usage has the lines for the metered usage in the period that was cut short.
 	usage []invoices.Line
 	names ProductNames
-	// offs are the discounts on the whole period of the items before the change, and charged the
-	// discounts of the items that are charged.
+	// offs has the discount of each item before the change, for the whole period. charged has the
+	// discount of each item that is charged. Both are by item id.
 	offs, charged map[string]int64
 }
 
@@ -304,9 +304,9 @@ func oneInterval(sub *Subscription, ch change) error {
 	return nil
 }
 
-// restart starts a new period if the change requests or implies it. A new interval implies it, and
-// so does a switch between free and paid and the start or end of a trial. restart reports whether a
-// new period began. Moving the end of a trial only moves the end of the current period.
+// restart starts a new period if the change requests it, changes the interval, switches between
+// free and paid, or starts or ends a trial. It reports whether a new period began. Moving the end
+// of a trial only moves the end of the current period.
 func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
 	trialing := sub.Status == StatusTrialing
 	switch {
@@ -338,7 +338,7 @@ func isFree(items []Item) bool {
 }
 
 // sameLicensed reports whether the non-metered items are the same. Metered items are billed in
-// arrears.
+// arrears and do not count.
 func sameLicensed(old, is []Item) bool {
 	var prices [2][]string
 	for i, items := range [][]Item{old, is} {
@@ -351,8 +351,8 @@ func sameLicensed(old, is []Item) bool {
 	return slices.Equal(prices[0], prices[1])
 }
 
-// prorate credits the unused part of each changed or removed item's period. If no new period is
-// billed, it also charges that part for the new item.
+// prorate credits the unused part of the period of each changed or removed item. If no new period
+// is billed, it also charges that part of the period for each changed or added item.
 func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
 	for _, was := range old {
 		is := sub.item(was.ID)

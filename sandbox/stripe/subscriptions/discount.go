@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// timerDiscountEnds fires at the end of a repeating discount. Timers of the same time fire in the
-// order of their names, so that a renewal at that time is not discounted.
+// timerDiscountEnds fires at the end of a repeating discount. Timers with the same time fire in the
+// order of their names, so the discount ends before a renewal at that time.
 const timerDiscountEnds = "subscription.discount_ends"
 
 // loadDiscount loads the discount of the subscription, if it has one.
@@ -46,8 +46,8 @@ func (sub *Subscription) setDiscount(ctx context.Context, st *kernel.Step, w dis
 	return nil
 }
 
-// storeDiscount stores a discount that a request has set, and announces the removal of the former
-// one.
+// storeDiscount stores a discount that a request has set, and emits the event about the removal of
+// the previous discount.
 func (sub *Subscription) storeDiscount(ctx context.Context, st *kernel.Step, before *Subscription) error {
 	if was := before.off; was != nil && (sub.off == nil || sub.off.Discount.ID != was.Discount.ID) {
 		if err := was.Remove(ctx, st); err != nil {
@@ -169,10 +169,10 @@ type deletedDiscount struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// billedOff is the discount that was taken off the current period of an item, for the whole period.
-// Credit for unused time is based on the amount that was debited
-// (https://docs.stripe.com/billing/subscriptions/prorations#credit-prorations). It is stored under
-// the id of the item and is internal to the sandbox.
+// billedOff is the amount that a discount takes off the whole current period of an item. Credit for
+// unused time is based on the amount that was debited
+// (https://docs.stripe.com/billing/subscriptions/prorations#credit-prorations). The amount is
+// stored under the id of the item and is internal to the sandbox.
 type billedOff struct {
 	kernel.Header
 	Off int64 `json:"off"`

@@ -141,7 +141,7 @@ func endDunning(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	switch settings.Outcome {
 	case StatusCanceled:
 		sub.cancel(canceledByFailure, st.Now)
-		return nil // storing it stops the collection of its invoices
+		return nil // storing the canceled subscription stops the collection of its invoices
 	case StatusUnpaid:
 		sub.Status = StatusUnpaid
 		return stopCollecting(ctx, st, sub)

@@ -115,8 +115,8 @@ func payOutOfBand(ctx context.Context, st *kernel.Step, sub *Subscription, in *i
 	return recordOutcome(ctx, st, sub, in, nil)
 }
 
-// CompleteCredited marks an open invoice as paid that credit notes have reduced to nothing
-// (https://docs.stripe.com/api/credit_notes/create).
+// CompleteCredited marks an open invoice as paid after credit notes have reduced its amount due to
+// zero (https://docs.stripe.com/api/credit_notes/create).
 func CompleteCredited(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
 	sub, err := All.Get(ctx, st.Q, in.SubscriptionID(), "subscription")
 	if err != nil {

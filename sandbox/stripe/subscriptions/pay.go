@@ -12,11 +12,11 @@ import (
 
 // settleInvoice finalizes a subscription's invoice if it is a draft, and tries to pay it with the
 // subscription's payment method while the buyer is absent. It returns the reason if the payment was
-// refused, or nil. It changes the subscription's status; the caller stores it. It leaves an invoice
-// that is sent as it is.
+// refused, or nil. It changes the subscription's status; the caller stores it. It does nothing if
+// the invoice is sent to the customer.
 func settleInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) (refused *customers.PaymentError, err error) {
 	if in.IsSent() {
-		return nil, nil //nolint:nilnil // it is not charged
+		return nil, nil //nolint:nilnil // a sent invoice is not charged
 	}
 	return settleInvoiceWith(ctx, st, sub, in, nil, customers.BuyerAbsent)
 }

@@ -36,8 +36,9 @@ func (sub *Subscription) waitsFor(in *invoices.Invoice) bool {
 	return sub.PendingUpdate != nil && sub.LatestInvoice != nil && *sub.LatestInvoice == in.ID
 }
 
-// canWait refuses a change that cannot be a pending update. Only parameters of the period and the
-// items are supported, and only subscriptions that are not paid by bank debit.
+// canWait refuses a change that cannot be a pending update. It accepts only parameters of the
+// period and the items, and only subscriptions that are charged automatically and not by bank
+// debit.
 func canWait(ctx context.Context, st *kernel.Step, p *form.Params, sub *Subscription) error {
 	for _, key := range p.Keys() {
 		if !slices.Contains([]string{

@@ -62,8 +62,8 @@ func previewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return b.draft().Preview(), nil
 }
 
-// previewedSubscription returns the subscription to preview: the one with the id, or else the
-// customer's next subscription to be billed.
+// previewedSubscription returns the subscription with the id. If id is empty, it returns the
+// customer's subscription that is billed next.
 func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id string) (*Subscription, error) {
 	if customerID != "" {
 		if _, err := customers.FindLive(ctx, st, customerID, "customer"); err != nil {

@@ -20,9 +20,8 @@ const (
 	charged = 1
 )
 
-// newProration credits or charges the rest of an item's current period, beginning at from. off is the
-// discount on the whole period. It
-// returns nil if the amount is zero.
+// newProration credits or charges the rest of an item's current period, beginning at from. off is
+// the discount on the whole period. It returns nil if the amount is zero.
 func newProration(sub *Subscription, item Item, off int64, name string, sign, from, now int64) *invoices.Item {
 	whole := item.CurrentPeriodEnd - item.CurrentPeriodStart
 	amount := sign * billing.Prorate(item.amount()-off, item.CurrentPeriodEnd-from, whole, billing.Step(sub.Currency))

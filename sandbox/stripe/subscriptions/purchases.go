@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// LineItem is one price of a purchase, as of the time of the purchase. It has the form of a
-// checkout session's line item.
+// LineItem is one price of a purchase. It keeps the price at the time of the purchase and has the
+// form of a checkout session's line item.
 type LineItem struct {
 	ID             string        `json:"id"`
 	Object         string        `json:"object"`
@@ -81,7 +81,7 @@ func ReadItems(p *form.Params, key string, now int64) []WantedItem {
 	return wanted
 }
 
-// readPrice reads price or, of a subscription without a checkout, price_data.
+// readPrice reads price or, if allowsData is true, price_data.
 func (w *WantedItem) readPrice(g *form.Params, allowsData bool, now int64) {
 	if allowsData && g.Has("price_data") {
 		if g.Has("price") {

@@ -10,7 +10,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// nextPhase returns the schedule of a subscription and its phase that begins at a time, or nil.
+// nextPhase returns the schedule of a subscription and the phase that begins at the time at. It
+// returns nil if no such phase exists.
 func nextPhase(ctx context.Context, st *kernel.Step, sub *Subscription, at int64) (*schedule, *phase, error) {
 	if sub.Schedule == nil {
 		return nil, nil, nil
@@ -26,8 +27,9 @@ func nextPhase(ctx context.Context, st *kernel.Step, sub *Subscription, at int64
 	return sched, &sched.Phases[i], nil
 }
 
-// enterNextPhase changes a subscription to the phase of its schedule that begins at a time, if there
-// is one. It does not store the subscription: a renewal applies the result, a preview shows it.
+// enterNextPhase changes a subscription to the phase of its schedule that begins at the time at, if
+// such a phase exists. It does not store the subscription: a renewal applies the result, a preview
+// shows it.
 func enterNextPhase(ctx context.Context, st *kernel.Step, sub *Subscription, at int64, names ProductNames) error {
 	sched, p, err := nextPhase(ctx, st, sub, at)
 	if err != nil || p == nil || sub.isEnding() {
@@ -67,9 +69,9 @@ func (p *phase) hasDiscount(id string) bool {
 	return slices.ContainsFunc(p.Discounts, func(d phaseDiscount) bool { return d.Discount == id })
 }
 
-// applyTo sets the items, the discount and the metadata of a subscription at the start of a phase. A
-// discount that the phase does not name is lost. An item keeps its
-// ID if its price stays. Another interval starts a new billing cycle.
+// applyTo sets the items, the discount and the metadata of a subscription at the start of a phase.
+// A discount that the phase does not name is removed. An item keeps its ID if its price stays the
+// same. Another interval starts a new billing cycle.
 func (p *phase) applyTo(ctx context.Context, st *kernel.Step, sub *Subscription, names ProductNames) error {
 	old := sub.Items.Data
 	was := old[0].Price

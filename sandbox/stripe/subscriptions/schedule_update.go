@@ -11,9 +11,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// updateSchedule handles POST /v1/subscription_schedules/{id}. The sandbox requires the current phase
-// first, and then one more. The current phase can only move the end of a trial and set the discount of
-// the subscription.
+// updateSchedule handles POST /v1/subscription_schedules/{id}. The sandbox requires exactly two
+// phases, and the first must be the current phase. The current phase can only move the end of a
+// trial and set the discount of the subscription.
 func updateSchedule(ctx context.Context, c *kernel.Call) (any, error) {
 	sched, err := schedules.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
@@ -150,7 +150,7 @@ func (sched *schedule) setPhases(ctx context.Context, st *kernel.Step, wanted []
 	return Save(ctx, st, before, sub)
 }
 
-// follow updates a subscription to the requested current phase of its schedule.
+// follow applies the requested current phase to the subscription. It refuses unsupported changes.
 func (sub *Subscription) follow(ctx context.Context, st *kernel.Step, w wantedPhase, current phase) error {
 	same := len(w.items) == len(sub.Items.Data)
 	for i := 0; same && i < len(w.items); i++ {

@@ -30,8 +30,8 @@ func readCollection(p *form.Params, method *string, days **int64) {
 	}
 }
 
-// checkCollection refuses days_until_due without sent invoices, sent invoices without it, and a
-// customer who cannot receive them because the email is missing.
+// checkCollection requires days_until_due and a customer with an email for invoices that are sent.
+// For other invoices, it refuses days_until_due.
 func checkCollection(method string, days *int64, cu *customers.Customer) error {
 	switch isSent := method == billing.SendInvoice; {
 	case isSent && days == nil:

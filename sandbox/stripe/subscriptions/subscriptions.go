@@ -75,7 +75,7 @@ type Subscription struct {
 	TrialSettings         trialSettings     `json:"trial_settings"`
 	TrialStart            *int64            `json:"trial_start"`
 
-	off *discounts.ActiveDiscount // the loaded discount: see discount
+	off *discounts.ActiveDiscount // the discount, once loadDiscount has loaded it
 }
 
 // Item is one price of a subscription, with its current period.
@@ -93,7 +93,7 @@ type Item struct {
 	Subscription       string            `json:"subscription"`
 	TaxRates           form.None         `json:"tax_rates"`
 
-	usageFrom int64 // the time of the change from which it bills usage; 0 if unchanged
+	usageFrom int64 // the time from which the item bills usage after a change; 0 if unchanged
 }
 
 // Head implements kernel.Object.
@@ -126,8 +126,8 @@ func (sub *Subscription) Period() (start, end int64) {
 	return sub.Items.Data[0].CurrentPeriodStart, sub.Items.Data[0].CurrentPeriodEnd
 }
 
-// duePeriod returns the billed part of the current period. It ends early if the subscription ends
-// within the period.
+// duePeriod returns the billed part of the current period. The part is shorter if the subscription
+// ends within the period.
 func (sub *Subscription) duePeriod() (start, end int64) {
 	start, end = sub.Period()
 	if sub.CancelAt != nil {

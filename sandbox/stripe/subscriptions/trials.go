@@ -60,7 +60,8 @@ func trialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
 }
 
 // endTrialWithoutCard cancels or pauses a subscription at the end of its trial, if it has no
-// payment method and its trial settings require that. It reports whether it did.
+// payment method and its trial settings require that. It reports whether the subscription was
+// changed.
 func endTrialWithoutCard(ctx context.Context, st *kernel.Step, sub *Subscription) (bool, error) {
 	if _, err := defaultCard(ctx, st, sub); !errors.Is(err, errNoCard) {
 		return false, err

@@ -85,7 +85,7 @@ func (c *connection) read() (status int, body []byte, err error) {
 	}
 }
 
-// complete reports whether the response, whose header ends at end, has been received completely.
+// complete reports whether the response has been received completely. end is the end of its header.
 func (c *connection) complete(end int) bool {
 	header := c.in[:end+2]
 	if i := bytes.Index(header, lengthKey); i >= 0 {

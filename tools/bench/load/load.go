@@ -26,7 +26,8 @@ const drainTime = 30 * time.Second
 type Caller struct {
 	// Next returns the bytes of the next request. They are sent before Next is called again.
 	Next func() []byte
-	// Answered is called with the body of each response. Its error ends the load. It can be nil.
+	// Answered is called with the body of each response. If it returns an error, the load ends.
+	// Answered can be nil.
 	Answered func(body []byte) error
 }
 
@@ -146,7 +147,7 @@ func (l *loader) close() error {
 	return err
 }
 
-// drive reads responses and sends requests until the time is over and all requests are answered.
+// drive sends requests and reads responses until the time is over and all responses have arrived.
 func (l *loader) drive() error {
 	events := make([]syscall.EpollEvent, len(l.connections))
 	at := l.from.Add(-WarmUp)

@@ -105,15 +105,15 @@ func TestRunAtARate(t *testing.T) {
 			sent++
 		}
 	}
-	// It started with the warm-up, and a busy machine sends fewer requests.
+	// The server also counts the requests of the warm-up. A busy machine sends fewer requests.
 	if most := rate*(time.Second+WarmUp).Seconds() + 1; float64(sent) > most || float64(sent) < most/2 {
-		t.Errorf("%d requests of %d a second", sent, rate)
+		t.Errorf("%d requests at a rate of %d per second", sent, rate)
 	}
 	if n := len(all[1].Latencies) + all[1].OtherStatuses(); n > sent || n < rate/2 {
 		t.Errorf("%d of %d answers are counted", n, sent)
 	}
 	if all[0].Rate() < 2*rate {
-		t.Errorf("the others have %.0f a second", all[0].Rate())
+		t.Errorf("work without a rate: %.0f requests per second", all[0].Rate())
 	}
 }
 

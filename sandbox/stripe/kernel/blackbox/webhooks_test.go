@@ -126,7 +126,7 @@ func TestAWebhookIsSignedAndRetried(t *testing.T) {
 		w.Real.Set(w.Real.Now().Add(c.wait - time.Millisecond))
 		w.Server.Wake()
 		if c.wait > 0 && len(r.sent) > 0 {
-			t.Errorf("after a %d it is sent again at once", c.answer)
+			t.Errorf("after a %d the event is sent again immediately", c.answer)
 		}
 		w.Real.Set(w.Real.Now().Add(time.Millisecond))
 		w.Server.Wake()
