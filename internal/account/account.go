@@ -52,7 +52,7 @@ type Grant struct {
 	Provider  string
 	IsNewUser bool
 	// Connection is the tenant's single sign-on connection of the login; nil for other logins. MaxLife
-	// limits the lifetime of its credentials, used or not.
+	// limits the lifetime of its credentials, even while they are in use. 0 means no limit.
 	Connection *uuid.UUID
 	MaxLife    time.Duration
 }
@@ -94,9 +94,9 @@ type tenantStore interface {
 	LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error)
 	// LockTenantOf locks the tenant of a user, if there is one, in the transaction of ctx.
 	LockTenantOf(ctx context.Context, userID int64) error
-	// RemoveUnverifiedOwner removes a user from the tenant that another person created in the
-	// user's name. The caller has locked the tenant in the transaction of ctx. A paying tenant is
-	// kept.
+	// RemoveUnverifiedOwner removes a user from the tenant that another person created with the
+	// user's email. The user stays in a tenant that has ever paid. The caller has locked the tenant
+	// in the transaction of ctx.
 	RemoveUnverifiedOwner(ctx context.Context, userID int64) error
 }
 
@@ -104,19 +104,20 @@ type tenantStore interface {
 type domainStore interface {
 	// Join adds a user without a tenant to the tenant. It reports whether the user has joined.
 	Join(ctx context.Context, userID int64) (joined bool, err error)
-	// LockFor locks the tenant that new users with a verified email join, in the transaction of ctx,
-	// and returns its ID; Nil without a domain.
+	// LockFor locks the tenant that new users with the verified email join, in the transaction of
+	// ctx. It returns the tenant's ID, or Nil if such users join no tenant.
 	LockFor(ctx context.Context, email string) (uuid.UUID, error)
-	// AddNew adds a new user to that tenant. It reports whether the user has joined.
+	// AddNew adds a new user to the tenant of LockFor. It reports whether the user has joined.
 	AddNew(ctx context.Context, tenantID uuid.UUID, userID int64) (bool, error)
 }
 
 // signOnStore is the single sign-on of tenants.
 type signOnStore interface {
 	// UseIdentity marks an identity of a connection as used, and returns the connection and the
-	// maximum lifetime of the login. It returns an error (401) if the identity has ended.
+	// maximum lifetime of the login. It returns an error (401) if the identity was removed.
 	UseIdentity(ctx context.Context, identity uuid.UUID) (connection uuid.UUID, maxLife time.Duration, err error)
-	// RecordExempt records the login of an owner, in its transaction.
+	// RecordExempt records the login of an owner who is exempt from the required single sign-on, in
+	// the transaction of ctx.
 	RecordExempt(ctx context.Context, tenantID uuid.UUID, user User) error
 }
 

@@ -69,10 +69,10 @@ func (s *Service) Admins(ctx context.Context) ([]Admin, error) {
 
 // GrantAdmin makes an account a platform admin, or changes the permissions of an admin. An empty
 // list of permissions means all. A new admin must log in again, so that no existing login gains
-// permissions, and impersonations of the user end. Their provider identities are removed: control
-// of an identity provider must not give control of the platform (rules: account#platform-admins).
-// It returns errNoAccount if no account uses the email, and errUnverified if the email is not
-// verified.
+// permissions. Impersonations of the user end, and the user's provider identities are removed:
+// control of an identity provider must not give control of the platform (rules:
+// account#platform-admins). It returns errNoAccount if no account uses the email, and errUnverified
+// if the email is not verified.
 func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []string) (User, error) {
 	list, err := permissionList(permissions)
 	if err != nil {

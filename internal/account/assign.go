@@ -20,8 +20,8 @@ type NewOwner struct {
 	ExternalID *string // nil leaves the ID of an existing account unchanged
 }
 
-// errExternalID means that another user has the external ID. The path is the path in the request
-// that names an owner.
+// errExternalID means that another user has the external ID. The field is named as in requests that
+// set an owner.
 var errExternalID = fault.OnField("owner.external_id", "validation.taken")
 
 // CheckOwner returns the validation errors that AssignOwner would return.
@@ -31,7 +31,7 @@ func (s *Service) CheckOwner(ctx context.Context, o NewOwner) error {
 	}
 	email, err := mail.NormalizeAddress(o.Email)
 	if err != nil {
-		email = "" // no account has it
+		email = "" // no account uses it
 	}
 	holder, err := s.store.emailOfExternalID(ctx, *o.ExternalID)
 	if errors.Is(err, errNoUser) {
@@ -61,7 +61,7 @@ func (s *Service) AssignOwner(ctx context.Context, o NewOwner, tenantName string
 	switch {
 	case errors.Is(err, errEmailTaken):
 		return s.assignExisting(ctx, email, o, join, now)
-	case sqldb.IsUnique(err): // the email does not cause an error
+	case sqldb.IsUnique(err): // on external_id; the case above handles the email
 		return 0, errExternalID
 	case err != nil:
 		return 0, err
@@ -92,8 +92,8 @@ func (s *Service) assignExisting(ctx context.Context, email string, o NewOwner, 
 	return id, err
 }
 
-// mailNewOwner mails the link with which a new owner sets the first password. It is valid as long as
-// an invitation, and only the newest link of a user is valid.
+// mailNewOwner mails the link with which a new owner sets the first password. The link is valid for
+// Deps.OwnerLinks, and only the newest link of a user works.
 func (s *Service) mailNewOwner(ctx context.Context, user User, tenantName string, now time.Time) error {
 	token, lifetime := newRefreshToken(), s.deps.OwnerLinks
 	if err := s.store.putReset(ctx, user.ID, token, now, lifetime); err != nil {

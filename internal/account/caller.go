@@ -20,8 +20,8 @@ func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller
 	return callerOf(c, s.deps.Clock.Now())
 }
 
-// AuthenticateSession does the same for a session token and extends the session. A session expires
-// when it has been idle for too long, or at the end of its family.
+// AuthenticateSession is like Authenticate for a session token. It also extends the session. A
+// session expires when it has been idle for too long, or at the end of its family.
 func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz.Caller, error) {
 	c, err := s.lookUp(ctx, kindSession, token)
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 // Challenge is a login that waits for a second factor (rules: account#second-factors). It is not a
 // credential: only its hash is stored, and it completes one login.
 type Challenge struct {
-	Secret    string   // only in the answer of the login
+	Secret    string   // only in the response of the login
 	Factors   []string // the user's factors that can complete the login, sorted
 	ExpiresAt time.Time
 
@@ -45,7 +45,7 @@ type Challenge struct {
 	grant Grant
 }
 
-// refusal returns the answer of a login that needs a second factor.
+// refusal returns the error (MFA_REQUIRED) of a login that needs a second factor.
 func (c *Challenge) refusal() error {
 	return errFactorNeeded.With("challenge", c.Secret).With("factors", c.Factors).With("expires_at", shape.T(c.ExpiresAt))
 }
@@ -74,9 +74,9 @@ func (s *Service) factorsFor(ctx context.Context, userID int64, methods []string
 	return factors, err
 }
 
-// PendingLogin returns the login of a challenge, and calls do with it in a transaction that has
-// locked the user. It stores the result as the PasskeySession. It returns an error
-// (MFA_CHALLENGE_EXPIRED) unless the browser of grant can complete the login.
+// PendingLogin calls do with the login of a challenge, in a transaction that has locked the user,
+// and stores the result of do as the PasskeySession. It returns an error (MFA_CHALLENGE_EXPIRED)
+// unless the browser of grant can complete the login.
 func (s *Service) PendingLogin(ctx context.Context, secret string, grant Grant, do func(context.Context, Challenge) (passkeySession []byte, err error)) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
@@ -103,21 +103,21 @@ func (s *Service) PendingLogin(ctx context.Context, secret string, grant Grant, 
 // SecondFactor is an attempt to complete a login.
 type SecondFactor struct {
 	Challenge string
-	// IsCode means that the attempt is a code, which counts as a guess over all logins of the
+	// IsCode means that the factor is a code. Codes count as guesses across all logins of the
 	// account.
 	IsCode bool
-	// Remember replaces the remember of the login, if it is not nil.
+	// Remember overrides the choice made when the login began, unless it is nil.
 	Remember *bool
 	// Verify verifies and consumes the factor, in a transaction that has locked the user, and
 	// returns its method. It returns INVALID_MFA_CODE if the factor is wrong.
 	Verify func(ctx context.Context, login Challenge) (method string, err error)
 }
 
-// CompleteLogin issues the credentials of a login whose second factor is right, and returns the
+// CompleteLogin verifies the second factor of a login, issues the credentials, and returns the
 // login.
 //
 // Invariant: an attempt is counted, and committed, before its factor is verified. So concurrent
-// attempts cannot exceed the limits together: maxAttempts per login, and the limit of guesses per
+// attempts cannot together exceed the limits: maxAttempts per login, and the limit of guesses per
 // account for codes. The challenge, the factor and the credentials change in one transaction.
 func (s *Service) CompleteLogin(ctx context.Context, f SecondFactor, grant Grant) (user User, tokens Tokens, login Challenge, err error) {
 	var guess countedGuess
@@ -180,9 +180,9 @@ var uncounted = countedGuess{
 }
 
 // GuessCode counts a code of a user's second factors as a guess, and calls check, which returns
-// INVALID_MFA_CODE if the code is wrong. Codes are counted over all logins and requests of the
-// account, apart from wrong passwords. After too many wrong codes it returns an error with the time
-// to wait, even if this code is correct.
+// INVALID_MFA_CODE if the code is wrong. Codes are counted across all logins and requests of the
+// account, separately from wrong passwords. After too many wrong codes it returns an error with the
+// time to wait, even if this code is correct.
 func (s *Service) GuessCode(ctx context.Context, userID int64, check func(context.Context) error) error {
 	guess, err := s.countCode(ctx, userID)
 	if err != nil {
@@ -204,7 +204,8 @@ func (s *Service) countCode(ctx context.Context, userID int64) (countedGuess, er
 	})
 }
 
-// codeGuesses is the key of the count of a user's wrong codes. It is not an email.
+// codeGuesses returns the key under which a user's wrong codes are counted. It cannot equal an
+// email, which is the key for wrong passwords.
 func codeGuesses(userID int64) string { return "codes of user " + strconv.FormatInt(userID, 10) }
 
 // RecordFactor records that the login of the caller has passed the second factor, because the
@@ -213,7 +214,7 @@ func (s *Service) RecordFactor(ctx context.Context, userID int64, family uuid.UU
 	return s.store.markFactorPassed(ctx, userID, family)
 }
 
-// EndChallenges ends the logins of a user that wait for a second factor. The caller has locked the
+// EndChallenges ends all logins that wait for a user's second factor. The caller has locked the
 // user.
 func (s *Service) EndChallenges(ctx context.Context, userID int64) error {
 	return s.store.deleteChallenges(ctx, userID)

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// The list contains passwords that people use, and not words that are merely common in texts.
+// The list contains passwords that people use, not words that are merely common in written
+// language.
 func TestCommonPasswords(t *testing.T) {
 	t.Parallel()
 	if n := len(commonPasswords()); n < 10_000 {

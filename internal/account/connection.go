@@ -31,12 +31,14 @@ func (s *Service) CreateForLogin(ctx context.Context, name, email string) (int64
 	return userID, s.welcome(ctx, email, name)
 }
 
-// Claim ends the password and the logins of an account whose email was never verified, for the
-// person who has just proved ownership of the email. The caller has locked it with LockForLogin.
+// Claim removes the password and ends the logins of an account whose email was never verified, for
+// the person who has just proved ownership of the email. The caller has locked the account with
+// LockForLogin.
 func (s *Service) Claim(ctx context.Context, userID int64) error { return s.claim(ctx, userID, false) }
 
-// EndConnection ends the logins, the one-time codes, the login challenges and the open redirects of a single sign-on
-// connection, in a transaction that has locked its tenant. Without that lock, the connection links no user.
+// EndConnection ends the logins, one-time codes, login challenges and open redirects of a single
+// sign-on connection, in a transaction that has locked its tenant. Linking a user needs the same
+// lock, so the connection cannot link a user meanwhile.
 func (s *Service) EndConnection(ctx context.Context, connection uuid.UUID) error {
 	users, err := s.store.usersOfConnection(ctx, connection)
 	if err != nil {
@@ -54,7 +56,7 @@ func (s *Service) EndConnection(ctx context.Context, connection uuid.UUID) error
 }
 
 // useIdentity marks the identity of a delegated login as used. For a login through single sign-on,
-// it completes the grant.
+// it also sets the connection and the maximum lifetime of the grant.
 func (s *Service) useIdentity(ctx context.Context, grant *Grant, now time.Time) error {
 	switch {
 	case grant.Identity == nil:

@@ -14,7 +14,7 @@ import (
 const deviceMemory = 90 * 24 * time.Hour
 
 // noteDevice records the pair of browser and network of a login, and mails the user about a new
-// pair, except at the registration. The caller has locked the user.
+// pair, except at registration. The caller has locked the user.
 func (s *Service) noteDevice(ctx context.Context, user User, isRegistration bool, now time.Time) error {
 	source := authz.SourceOf(ctx)
 	if source.IP == "" { // not a request

@@ -34,7 +34,7 @@ const (
 	codeMailWindow    = time.Hour
 )
 
-// codeRequest is a request of a login code (rules: account#email-codes). It is not a credential: a
+// codeRequest is a request for a login code (rules: account#email-codes). It is not a credential: a
 // login needs the code from the mail, too.
 type codeRequest struct {
 	id        string // only in the response; its hash is stored
@@ -69,7 +69,7 @@ type codeMail struct {
 
 // requestCode mails a login code if an account uses the email. The response does not reveal whether
 // there is such an account: the lookup runs in the background, so both cases take the same time and
-// count toward the same limits. Over the limits, no code works for the request, and the earlier
+// count toward the same limits. Over the limits, the new request gets no code, and the earlier
 // request stays valid.
 func (s *Service) requestCode(ctx context.Context, email string, grant Grant) (codeRequest, error) {
 	normalized, err := mail.NormalizeAddress(email)
@@ -88,7 +88,7 @@ func (s *Service) requestCode(ctx context.Context, email string, grant Grant) (c
 
 // putCodeRequest makes a request the only valid request of an email, and counts it as a mail. If
 // too many mails were sent to the address, it reports false and changes nothing. isNew means that
-// the account is new: earlier requests for the email were not mailed, so they do not count.
+// the account is new: earlier requests for the email do not count unless a code was mailed.
 func (s *Service) putCodeRequest(ctx context.Context, email string, r codeRequest, grant Grant, isNew bool) (isMailed bool, err error) {
 	wasMailed, mails, err := s.store.lockEmailCode(ctx, email, r, grant)
 	if err != nil {
@@ -104,8 +104,8 @@ func (s *Service) putCodeRequest(ctx context.Context, email string, r codeReques
 	return true, s.store.replaceEmailCode(ctx, email, r, grant, append(mails, now))
 }
 
-// recentMails returns the times within the window. Times further in the future mean that the clock
-// was set back.
+// recentMails returns the times that are less than codeMailWindow from now. It drops times further
+// in the future, which mean that the clock was set back.
 func recentMails(mails []time.Time, now time.Time) []time.Time {
 	var recent []time.Time
 	for _, at := range mails {
@@ -170,7 +170,7 @@ type codeLogin struct {
 // Invariant: an attempt is counted, and committed, before its code is compared, so concurrent
 // attempts cannot exceed emailCodeAttempts together. The code is used up under the user's lock, in
 // the transaction that issues the credentials. So it completes at most one login, and cannot be
-// used after an event that ends codes.
+// used after an event that invalidates codes.
 func (s *Service) logInWithCode(ctx context.Context, l codeLogin, grant Grant) (user User, tokens Tokens, err error) {
 	if !isEmailCode(l.code) {
 		return User{}, Tokens{}, errEmailCode
@@ -235,10 +235,10 @@ func (s *Service) lockForCode(ctx context.Context, userID int64, grant Grant) (l
 	return s.lock(ctx, userID, others...)
 }
 
-// proveEmail verifies the email of a user who has logged in with a code for the first time. A
-// password may belong to a stranger who registered the email, so the account is claimed. Without a
-// password, no stranger could log in before, so nothing is removed. The caller has locked the user
-// with lockForCode.
+// proveEmail marks the email of a user as verified after the first login with a code. If the
+// account has a password, another person may have registered it with the user's email, so
+// proveEmail claims the account. Without a password, only the owner of the email could log in, so
+// nothing is removed. The caller has locked the user with lockForCode.
 func (s *Service) proveEmail(ctx context.Context, user lockedUser, keepTenant bool, now time.Time) error {
 	if user.passwordHash == nil {
 		if err := s.store.verifyEmail(ctx, user.ID, now); err != nil {

@@ -9,21 +9,22 @@ import (
 )
 
 // guessWindow is the period over which wrong passwords, or wrong codes, of an account are counted.
-// It is also the longest time for which an account rejects further ones.
+// It is also the longest time for which an account rejects further attempts.
 const guessWindow = 15 * time.Minute
 
 // firstClosing is how long the first wrong password over the limit closes an account to passwords.
 // Each further wrong password doubles the time, up to guessWindow.
 const firstClosing = time.Minute
 
-// guessCounter counts the wrong passwords of one account.
+// guessCounter counts the wrong passwords, or the wrong codes, of one account.
 type guessCounter struct {
 	count  int64
 	began  time.Time // start of the count
 	closed time.Time // no password is checked before this time
 }
 
-// waitTime returns how long no password is checked from now. limit is the number of free guesses.
+// waitTime returns the time until the next guess can be checked, or 0. limit is the number of free
+// guesses.
 func (g guessCounter) waitTime(limit int64, now time.Time) time.Duration {
 	if g.count < limit {
 		return 0
@@ -32,7 +33,7 @@ func (g guessCounter) waitTime(limit int64, now time.Time) time.Duration {
 }
 
 // isStale reports whether the times are so far in the future that the clock must have been set back
-// since. Otherwise the guesses would count until the clock has caught up.
+// since. Such guesses would count until the clock has caught up.
 func (g guessCounter) isStale(now time.Time) bool {
 	return g.began.Sub(now) > guessWindow || g.closed.Sub(now) > guessWindow
 }
@@ -48,8 +49,8 @@ func (g *guessCounter) add(limit int64, now time.Time) {
 	}
 }
 
-// countedGuess is a password or a code that was counted before it is checked. After the check, the
-// caller calls exactly one of recordRight and recordWrong.
+// countedGuess is a password or a code that was counted as a guess before its check. After the
+// check, the caller calls exactly one of recordRight and recordWrong.
 type countedGuess struct {
 	recordRight func(context.Context) error // removes the guess from the count
 	recordWrong func(context.Context) error // adds an audit entry if the account is now closed
@@ -59,8 +60,8 @@ type countedGuess struct {
 // cannot exceed the limit together. After too many wrong passwords it returns an error with the
 // time to wait, even if this password is correct. key is the email; emails without an account are
 // counted alike, so that the limit does not reveal whether an account exists (rules:
-// account#wrong-passwords). Codes of second factors have separate keys (see codeGuesses). closed
-// records that the account is now closed.
+// account#wrong-passwords). Codes of second factors have separate keys (see codeGuesses). If the
+// guess closes the account and is wrong, recordWrong calls closed.
 func (s *Service) countGuess(ctx context.Context, key string, closed func(context.Context) error) (countedGuess, error) {
 	limit := int64(s.deps.WrongPasswords)
 	nothing := func(context.Context) error { return nil }

@@ -144,8 +144,8 @@ func (h *HTTP) Refresh(ctx context.Context, in *refreshInput) (*rest.Body[Sessio
 	return rest.NewBody(answer), nil
 }
 
-// checkRefreshLength returns an error if a refresh token is too long. A token for backends is not
-// malformed but refused: it is a credential of another kind.
+// checkRefreshLength returns an error if a refresh token is too long. For a JWT for backends, which
+// is a credential of another kind, it returns errRefreshToken.
 func checkRefreshLength(token string) error {
 	switch {
 	case utf8.RuneCountInString(token) <= refreshLength:

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// registered is the response of register: a login or, without a password, the request of a login
+// registered is the response of register: a login or, without a password, a request for a login
 // code.
 type registered struct {
 	User         SessionUser `json:"user"`

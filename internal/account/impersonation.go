@@ -22,8 +22,8 @@ type impersonationStore interface {
 	// EndForTarget ends the impersonations of a user. The caller has locked the user and the
 	// impersonators.
 	EndForTarget(ctx context.Context, targetID int64) error
-	// Expire ends the impersonations by an admin. Until the admin stops impersonating, the
-	// credentials reject requests. The caller has locked the admin.
+	// Expire ends the impersonations by an admin. The impersonating credentials reject requests
+	// until the admin stops impersonating. The caller has locked the admin.
 	Expire(ctx context.Context, adminID int64) error
 	// ImpersonatorsOf returns the users who impersonate a user.
 	ImpersonatorsOf(ctx context.Context, targetID int64) ([]int64, error)
@@ -49,7 +49,7 @@ func ownerOf(caller *authz.Caller) int64 {
 	return caller.UserID
 }
 
-// RenewSession replaces the secret of a session, which is required whenever its privileges change.
+// RenewSession replaces the secret of a session. Call it whenever the session's privileges change.
 // It runs in the transaction of ctx, which has locked the user. keep is the lifetime of the cookie;
 // 0 means until the browser closes. For a credential that is not a session, secret is "".
 func (s *Service) RenewSession(ctx context.Context, id uuid.UUID) (secret string, keep time.Duration, err error) {

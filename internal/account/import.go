@@ -32,8 +32,8 @@ type ExistingUser struct {
 	Verified bool
 }
 
-// CheckPasswordHash returns an error if a login cannot check the password hash, or only at an
-// unreasonable cost. The first login replaces an imported hash.
+// CheckPasswordHash returns an error if the format of the password hash is not supported, or if its
+// cost is too high for logins. The first login replaces an imported hash.
 func (u ImportedUser) CheckPasswordHash() error {
 	if u.PasswordHash == nil {
 		return nil

@@ -19,8 +19,8 @@ func GrantOf(ctx context.Context) Grant { return grantOf(ctx, false) }
 // SessionOf returns the response of a login, including the tokens. In cookie mode it sets the
 // session cookie instead.
 //
-// If the login needs a second factor, it returns an error with the challenge (MFA_REQUIRED). The
-// login must be committed by then.
+// If the login needs a second factor, it returns an error with the challenge (MFA_REQUIRED). Commit
+// the login before the call.
 func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Grant) (Session, error) {
 	if tokens.Challenge != nil {
 		rest.RequestOf(ctx).KeepBrowserKey(grant.Browser, challengeLifetime)
@@ -33,7 +33,7 @@ func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Gr
 	return session, err
 }
 
-// joinDomain adds a user without a tenant to the tenant of the domain of their email, and reports
+// joinDomain adds a user without a tenant to the tenant that owns their email domain. It reports
 // whether the user has joined. A user who cannot join now can join at the next login, so a failure
 // does not fail the login.
 func (s *Service) joinDomain(ctx context.Context, userID int64) (joined bool) {

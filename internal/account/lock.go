@@ -18,7 +18,7 @@ import (
 // Otherwise, at READ COMMITTED, an UPDATE that ends the credentials of a user would miss a
 // credential that is inserted while the UPDATE waits for another row lock, and that credential
 // would survive. A login reads its evidence (password, code or refresh token) again under the lock,
-// because it may have become invalid.
+// because the evidence may have become invalid.
 
 // lockedUser is a user, read under the lock.
 type lockedUser struct {
@@ -48,8 +48,9 @@ func (s *Service) lock(ctx context.Context, id int64, others ...int64) (user loc
 	return user, nil
 }
 
-// lockTarget is lock, including the users who impersonate the user, because ending an impersonation
-// changes their credentials. An impersonation that starts later waits for the user's lock.
+// lockTarget is like lock, but also locks the users who impersonate the user, because ending an
+// impersonation changes their credentials. An impersonation that starts later waits for the user's
+// lock.
 func (s *Service) lockTarget(ctx context.Context, id int64) (lockedUser, error) {
 	impersonators, err := s.deps.Impersonations.ImpersonatorsOf(ctx, id)
 	if err != nil {
@@ -58,8 +59,8 @@ func (s *Service) lockTarget(ctx context.Context, id int64) (lockedUser, error) 
 	return s.lock(ctx, id, impersonators...)
 }
 
-// lockFor is lock, including the owner of the session that the grant replaces, who may be a
-// different user.
+// lockFor is like lock, but also locks the owner of the session that the grant replaces, who may be
+// a different user.
 func (s *Service) lockFor(ctx context.Context, id int64, grant Grant) (lockedUser, error) {
 	owner, err := s.replacedOwner(ctx, grant)
 	switch {
@@ -92,8 +93,8 @@ func (s *Service) lockReplaced(ctx context.Context, grant Grant) error {
 	return err
 }
 
-// endReplacedSession ends the session that the grant replaces, and its impersonation. The caller
-// has locked the owner of the session.
+// endReplacedSession ends the session that the grant replaces, and an impersonation through it. The
+// caller has locked the owner of the session.
 func (s *Service) endReplacedSession(ctx context.Context, grant Grant, now time.Time) error {
 	owner, err := s.replacedOwner(ctx, grant)
 	if errors.Is(err, errNoCredential) {
@@ -115,8 +116,8 @@ func (s *Service) Lock(ctx context.Context, userID int64) error {
 	return err
 }
 
-// LockExisting is Lock for callers that add a user to a tenant. It returns an error (401) if the
-// user has deleted the account, and prevents the deletion until the transaction ends.
+// LockExisting is like Lock, for callers that add a user to a tenant. It returns an error (401) if
+// the user has deleted the account, and prevents the deletion until the transaction ends.
 func (s *Service) LockExisting(ctx context.Context, userID int64) error {
 	_, err := s.lock(ctx, userID)
 	if errors.Is(err, errNoUser) {
@@ -134,8 +135,8 @@ func (s *Service) endAll(ctx context.Context, userID int64, now time.Time) error
 	return s.endCodes(ctx, userID)
 }
 
-// endCodes deletes the one-time codes and login challenges of a user, and ends the impersonations that depend on ended
-// credentials. The caller has locked the user.
+// endCodes deletes the one-time codes and login challenges of a user, and ends the impersonations
+// that depend on ended credentials of the user. The caller has locked the user.
 func (s *Service) endCodes(ctx context.Context, userID int64) error {
 	if err := s.store.deleteCodes(ctx, userID); err != nil {
 		return err
@@ -175,8 +176,8 @@ func (s *Service) replacePassword(ctx context.Context, userID int64, hash string
 }
 
 // EndTenantAccess ends everything that depends on a user's membership: impersonations of the user,
-// one-time codes, and logins through the tenant's single sign-on. The user's other logins stay valid. Call it before deleting the membership, in a
-// transaction that has locked the tenant.
+// one-time codes, and logins through the tenant's single sign-on. The user's other logins stay
+// valid. Call it in a transaction that has locked the tenant, before deleting the membership.
 func (s *Service) EndTenantAccess(ctx context.Context, userID int64) error {
 	if _, err := s.lockTarget(ctx, userID); err != nil {
 		return err

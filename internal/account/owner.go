@@ -18,8 +18,8 @@ type OwnerProof struct {
 }
 
 // VerifyOwner checks that the request of ctx comes from the owner of an account. Call it before the
-// transaction that needs it. A wrong password counts as a failed login. Without a login of the
-// account, a missing or wrong password is a validation error on current_password.
+// transaction that needs the proof. A wrong password counts as a failed login. If the caller is not
+// logged in to the account, a missing or wrong password is a validation error on current_password.
 func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string) (OwnerProof, error) {
 	if caller := authz.FromContext(ctx); caller != nil && caller.UserID == userID && caller.Impersonator == nil {
 		return OwnerProof{Family: caller.Family, token: caller.TokenID}, nil
@@ -71,8 +71,8 @@ func (s *Service) LockOwner(ctx context.Context, userID int64, owner OwnerProof)
 }
 
 // RevokeFormerEmail ends everything that belongs to the former email of a user: links, one-time
-// codes, every login except one, and identities with a different email. The caller has locked the
-// user.
+// codes, all logins except the given family, and provider identities whose email is not the given
+// one. The caller has locked the user.
 func (s *Service) RevokeFormerEmail(ctx context.Context, userID int64, email string, except uuid.UUID) error {
 	if err := s.endLinks(ctx, userID); err != nil {
 		return err
@@ -118,8 +118,8 @@ func (s *Service) EndLoginsThrough(ctx context.Context, userID int64, identity u
 	return s.endCodes(ctx, userID)
 }
 
-// recentLogin is the maximum age of a login that can confirm a request of an account without a
-// password.
+// recentLogin is the maximum age of a login that can confirm a request if the account does not have
+// a password.
 const recentLogin = 10 * time.Minute
 
 // RunInPersonConfirmed is like RunInPersonWithPassword, but an account without a password needs a

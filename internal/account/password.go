@@ -26,7 +26,7 @@ var defaultHashCost = HashCost{MemoryKiB: 19 * 1024, Passes: 2}
 // PasswordHasher hashes and checks passwords with Argon2id. It normalizes passwords to Unicode NFKC
 // (NIST SP 800-63B, section 3.1.1.2), because keyboards type é as one code point or as two. A hash
 // keeps a core busy for tens of milliseconds. At most one hash runs per core, so a burst of logins
-// waits here and does not exhaust the memory.
+// waits instead of exhausting the memory.
 type PasswordHasher struct {
 	params    *argon2id.Params
 	slots     chan struct{}
@@ -50,8 +50,8 @@ func dummyHash(p *argon2id.Params) string {
 		part("no salt", p.SaltLength), part("no key", p.KeyLength))
 }
 
-// HashNew is Hash for a password that a user chooses. A common password is a validation error on
-// password (rules: account#passwords).
+// HashNew is like Hash, for a password that a user chooses. A common password is a validation error
+// on password (rules: account#passwords).
 func (p *PasswordHasher) HashNew(ctx context.Context, password string) (string, error) {
 	if err := CheckNewPassword(password); err != nil {
 		return "", err

@@ -112,8 +112,8 @@ func TestHashingIsBounded(t *testing.T) {
 	}
 }
 
-// The dummy hash has the parameters of all other hashes, so an unknown email takes as long to
-// check.
+// The dummy hash has the parameters of all other hashes, so a login with an unknown email takes as
+// long.
 func TestDecoyCostsAsMuch(t *testing.T) {
 	t.Parallel()
 	for _, cost := range []HashCost{defaultHashCost, {MemoryKiB: 64, Passes: 1}} {

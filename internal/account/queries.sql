@@ -198,7 +198,7 @@ UPDATE users SET is_platform_admin = $2, platform_permissions = $3, updated_at =
 -- name: DeleteUser :exec
 DELETE FROM users WHERE id = $1;
 
--- One statement inserts or locks the row: between two, another login could delete it.
+-- One statement inserts or locks the row. Between two statements, another login could delete the row.
 -- name: LockWrongPasswords :one
 INSERT INTO wrong_passwords (email_hash, count, began_at, closed_until) VALUES ($1, 0, $2, $2)
 ON CONFLICT (email_hash) DO UPDATE SET count = wrong_passwords.count
@@ -216,7 +216,7 @@ DELETE FROM wrong_passwords WHERE closed_until < sqlc.arg(before);
 -- name: MarkIdentityUsed :exec
 UPDATE oauth_identities SET last_used_at = $2 WHERE id = $1;
 
--- The login of the credential has passed its second factor.
+-- Marks the active credentials of a login as having passed the second factor.
 -- name: MarkFactorPassed :exec
 UPDATE credentials SET mfa_passed = true WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL;
 

@@ -49,7 +49,7 @@ type forgotRequest struct {
 func (s *Service) ForgotPassword(ctx context.Context, email string) error {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
-		return nil //nolint:nilerr // no account can have a malformed email, which is not an error here
+		return nil //nolint:nilerr // treated like an unknown email
 	}
 	if s.deps.Limiter != nil && !s.deps.Limiter.Allow(ctx, limit.AccountMail, normalized).Allowed {
 		return nil // the response stays the same

@@ -48,7 +48,7 @@ func TestRefreshRace(t *testing.T) {
 				t.Fatalf("round %d: %d refreshes succeeded", round, won.Load())
 			}
 			if _, _, err := s.Refresh(t.Context(), got.Load().Refresh); !errors.Is(err, errRefreshToken) {
-				t.Fatalf("round %d: the family lives on: %v", round, err)
+				t.Fatalf("round %d: the family was not revoked: %v", round, err)
 			}
 			for _, access := range []string{before.Access, got.Load().Access} {
 				if _, err := s.Authenticate(t.Context(), access); !errors.Is(err, errUnauthenticated) {

@@ -39,12 +39,12 @@ type Deps struct {
 	Audit          auditTrail  // nil disables auditing
 	Domains        domainStore // nil in the CLI
 	SignOn         signOnStore // nil in the CLI
-	// WrongPasswords is the number of wrong passwords per account and 15 minutes before logins are
-	// delayed. 0 disables the limit.
+	// WrongPasswords is the number of wrong passwords for an account within 15 minutes after which
+	// its logins are delayed. 0 disables the limit.
 	WrongPasswords int
 	Log            *slog.Logger // nil disables logging
 	// EmailCodes means that users can log in with codes from mails, and register without a password.
-	// LimitCodes limits the mails with codes to an address. Secrets is nil in the CLI.
+	// LimitCodes limits the number of code mails per address. Secrets is nil in the CLI.
 	EmailCodes, LimitCodes bool
 	Secrets                *secrets.Key
 	// Limiter limits the mail that unauthenticated requests can trigger. nil means no limit.
@@ -381,7 +381,7 @@ func (s *Service) Memberships(ctx context.Context, userID int64) ([]Membership, 
 	return s.deps.Tenants.MembershipsOf(ctx, userID)
 }
 
-// pruneAfter is how long a dead credential is kept, so that an old refresh token is reported as
+// pruneAfter is how long an expired credential is kept, so that an old refresh token is reported as
 // expired and not as unknown.
 const pruneAfter = 30 * 24 * time.Hour
 

@@ -45,7 +45,8 @@ type credential struct {
 	factorFrom *time.Time
 }
 
-// impersonation is the state of an impersonation. Only isEnded and isReadOnly are set without one.
+// impersonation is the state of an impersonation. It is the zero value for a credential that never
+// impersonated.
 type impersonation struct {
 	isEnded, isReadOnly bool
 	expiresAt           *time.Time

@@ -34,7 +34,7 @@ func browserHash(grant Grant) string {
 	return hashToken(grant.Browser)
 }
 
-// insertChallenge stores the hash of a challenge. It replaces expired challenges.
+// insertChallenge stores a challenge under the hash of its secret.
 func (s store) insertChallenge(ctx context.Context, c *Challenge, now time.Time) error {
 	g := c.grant
 	return sqldb.Wrap(s.q(ctx).InsertLoginChallenge(ctx, accountsql.InsertLoginChallengeParams{
@@ -44,8 +44,8 @@ func (s store) insertChallenge(ctx context.Context, c *Challenge, now time.Time)
 	}), "insert login challenge")
 }
 
-// loginChallenge returns an open challenge for the browser of grant. It returns errChallenge for
-// other challenges.
+// loginChallenge returns an open challenge for the browser of grant. It returns errChallenge for an
+// unknown, expired or used-up challenge.
 func (s store) loginChallenge(ctx context.Context, secret string, grant Grant, now time.Time) (Challenge, error) {
 	row, err := s.q(ctx).LoginChallenge(ctx, accountsql.LoginChallengeParams{
 		ChallengeHash: hashToken(secret), BrowserHash: browserHash(grant), Most: maxAttempts, Now: now,
@@ -53,7 +53,7 @@ func (s store) loginChallenge(ctx context.Context, secret string, grant Grant, n
 	return challengeOf(accountsql.ReserveAttemptRow(row)), sqldb.WrapAbsent(err, "read login challenge", errChallenge)
 }
 
-// reserveAttempt is loginChallenge, and counts an attempt.
+// reserveAttempt is like loginChallenge, and also counts an attempt.
 func (s store) reserveAttempt(ctx context.Context, secret string, grant Grant, now time.Time) (Challenge, error) {
 	row, err := s.q(ctx).ReserveAttempt(ctx, accountsql.ReserveAttemptParams{
 		ChallengeHash: hashToken(secret), BrowserHash: browserHash(grant), Most: maxAttempts, Now: now,

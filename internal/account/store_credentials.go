@@ -35,7 +35,7 @@ type login struct {
 	factorPassed bool
 }
 
-// limit ends the family at most life after the login. 0 sets no limit.
+// limit makes the family end at most life after the login. 0 sets no limit.
 func (l *login) limit(life time.Duration) {
 	if at := l.began.Add(life); life > 0 && at.Before(l.end) {
 		l.end = at
@@ -116,9 +116,9 @@ type refreshToken struct {
 }
 
 // lockRefreshToken locks a refresh token and its user, the user first, and returns both. It returns
-// errRefreshToken if the token is unknown or the user has deleted the account. The owner of a token
-// never changes. The second query runs while the user is locked. Starting an impersonation requires
-// the same lock, so the value of impersonating stays valid until the transaction ends.
+// errRefreshToken if the token is unknown or the user has deleted the account. The user is locked
+// before the token is read: the owner of a token never changes, and starting an impersonation needs
+// the user's lock. So impersonating stays correct until the transaction ends.
 func (s store) lockRefreshToken(ctx context.Context, token string) (user User, t refreshToken, err error) {
 	hash := []any{hashToken(token)}
 	users, tokens := 0, 0

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// lockEmailCode locks the row of an email. It returns whether a code was mailed there, and the times
-// of recent requests, oldest first. It creates a missing row.
+// lockEmailCode locks the row of an email, and creates a missing row. It returns whether a code was
+// mailed to the email, and the times of recent requests, oldest first.
 func (s store) lockEmailCode(ctx context.Context, email string, r codeRequest, grant Grant) (wasMailed bool, mails []time.Time, err error) {
 	row, err := s.q(ctx).LockEmailCode(ctx, accountsql.LockEmailCodeParams{
 		EmailHash: hashToken(email), RequestHash: hashToken(r.id), BrowserHash: browserHash(grant), MailedAt: sqldb.JSON("[]"), ExpiresAt: r.expiresAt,
@@ -23,7 +23,7 @@ func (s store) lockEmailCode(ctx context.Context, email string, r codeRequest, g
 }
 
 // replaceEmailCode makes a request the only valid request of an email. mails are the times of the
-// recent mails, including its own.
+// recent mails, including the mail of this request.
 func (s store) replaceEmailCode(ctx context.Context, email string, r codeRequest, grant Grant, mails []time.Time) error {
 	times, err := json.Marshal(mails)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s store) reserveEmailCode(ctx context.Context, request string, grant Grant
 	return r, sqldb.WrapAbsent(err, "reserve attempt of email code", errEmailCode)
 }
 
-// useEmailCode uses up a code. It returns errEmailCode if it was used or has ended.
+// useEmailCode uses up a code. It returns errEmailCode if the code was used or has become invalid.
 func (s store) useEmailCode(ctx context.Context, request, hash string) error {
 	n, err := s.q(ctx).UseEmailCode(ctx, accountsql.UseEmailCodeParams{RequestHash: request, CodeHash: &hash})
 	if err == nil && n == 0 {

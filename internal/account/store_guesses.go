@@ -28,8 +28,7 @@ func (s store) clearGuesses(ctx context.Context, email string) error {
 	return sqldb.Wrap(s.q(ctx).DeleteWrongPasswords(ctx, hashToken(email)), "clear wrong passwords")
 }
 
-// deleteOldGuesses deletes the counters of accounts that have been open again since before the
-// given time.
+// deleteOldGuesses deletes the counters of accounts that reopened before the given time.
 func (s store) deleteOldGuesses(ctx context.Context, before time.Time) error {
 	return sqldb.Wrap(s.q(ctx).DeleteOldWrongPasswords(ctx, before), "delete old wrong passwords")
 }

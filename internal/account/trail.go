@@ -13,8 +13,8 @@ type auditTrail interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Record adds an audit entry about a user's account, in the transaction of ctx. If ctx carries no
-// caller, for example at login, the user is the actor. The entry belongs to the audit log of the
+// Record adds an audit entry about a user's account, in the transaction of ctx. Without a caller in
+// ctx, for example at login, the user is the actor. The entry belongs to the audit log of the
 // user's tenant. Do not pass secrets.
 func (s *Service) Record(ctx context.Context, userID int64, action string, before, after any) error {
 	if s.deps.Audit == nil {

@@ -73,8 +73,8 @@ func (s *Service) insertVerified(ctx context.Context, name, email string) (int64
 }
 
 // claim gives an account to the person who has just proved ownership of its email, which was not
-// verified before. Unless keepTenant is set, the user is removed from the tenant. The caller has
-// locked the user with lockByVerifiedEmail or lockForCode.
+// verified before. It removes the password and calls transferToEmailOwner, which documents
+// keepTenant. The caller has locked the user with lockByVerifiedEmail or lockForCode.
 func (s *Service) claim(ctx context.Context, userID int64, keepTenant bool) error {
 	now := s.deps.Clock.Now()
 	if err := s.store.removePassword(ctx, userID, now); err != nil {
@@ -98,11 +98,11 @@ func (s *Service) lockByVerifiedEmail(ctx context.Context, email string) (locked
 	return s.lockTarget(ctx, id)
 }
 
-// transferToEmailOwner gives an account with an unverified email to the person who has just proved ownership of
-// the email. It ends everything that the person who registered the account may have left behind, so
-// that they can neither use nor observe the account (rules: account#unproved-emails). The caller
-// has locked the user with lockByVerifiedEmail or lockForCode. Unless keepTenant is set, the user is removed from
-// the tenant.
+// transferToEmailOwner gives an account with an unverified email to the person who has just proved
+// ownership of the email. It ends everything that the person who registered the account may have
+// left behind, so that they can neither use nor observe the account (rules:
+// account#unproved-emails). The caller has locked the user with lockByVerifiedEmail or lockForCode.
+// Unless keepTenant is set, the user leaves the tenant (see RemoveUnverifiedOwner).
 func (s *Service) transferToEmailOwner(ctx context.Context, userID int64, keepTenant bool, now time.Time) error {
 	if err := s.endAll(ctx, userID, now); err != nil {
 		return err
@@ -140,8 +140,8 @@ func (s *Service) SetLocaleIfUnset(ctx context.Context, userID int64) error {
 }
 
 // LogIn issues the credentials of grant to a user who was authenticated elsewhere, in the
-// transaction of ctx if there is one. It first calls use under the user's lock, to consume the
-// evidence and to complete the grant.
+// transaction of ctx if there is one. First it calls use under the user's lock. use consumes the
+// evidence and completes the grant.
 func (s *Service) LogIn(ctx context.Context, userID int64, grant Grant, use func(context.Context, *Grant) error) (user User, tokens Tokens, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		present, err := s.lockFor(ctx, userID, grant)

@@ -26,13 +26,14 @@ type AdminEntry struct {
 	MemberCount int64
 	// Subscription is nil for a tenant whose subscriptions have all ended.
 	Subscription Overview
-	// Roles are the roles that its members can have: the built-in roles, then its own.
+	// Roles are the roles that the tenant's members can have: the built-in roles, then the custom
+	// roles.
 	Roles []RoleName
-	// Revenue is the monthly recurring revenue, or nil without a subscription that counts.
+	// Revenue is the monthly recurring revenue, or nil if no subscription contributes to it.
 	Revenue        *money.Money
 	TrialEndsAt    *time.Time // the end of a running trial
 	LastActivityAt *time.Time
-	// Open is the rest to pay of open invoices, by currency.
+	// Open is the unpaid amount of open invoices, by currency.
 	Open []money.Money
 }
 
@@ -58,17 +59,18 @@ func statuses() []string {
 	}
 }
 
-// Conditions on the subscriptions of a tenant (t), at most one of which runs. Their subqueries do not
-// refer to t, which Citus would refuse.
+// Conditions on the subscriptions of a tenant (t). At most one of them has not ended. The
+// subqueries do not refer to t, because Citus would reject that.
 const (
 	isLive = `s.status NOT IN ('canceled', 'incomplete_expired')`
 	// noLive selects tenants whose subscriptions have all ended.
 	noLive = `t.id IN (SELECT n.id FROM tenants n EXCEPT SELECT s.tenant_id FROM subscriptions s WHERE ` + isLive + `)`
-	// setsNone selects tenants without a subscription that sets limits, to which the default plan
-	// applies.
+	// setsNone selects tenants to which the default plan applies, because they lack a subscription
+	// that sets limits.
 	setsNone = `t.id IN (SELECT n.id FROM tenants n EXCEPT
 		SELECT l.tenant_id FROM subscriptions l WHERE l.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused'))`
-	// isLatest selects subscriptions (e) of tenants whose subscriptions have ended, the latest of each.
+	// isLatest selects the latest subscription (e) of each tenant whose subscriptions have all
+	// ended.
 	isLatest = `NOT EXISTS (SELECT 1 FROM subscriptions s
 		WHERE s.tenant_id = e.tenant_id AND (` + isLive + ` OR (s.created_at, s.id) > (e.created_at, e.id)))`
 )
@@ -94,8 +96,8 @@ func hasStatus(value any, arg func(any) string) string {
 	return strings.Join(either, " OR ")
 }
 
-// hasPlan is the condition of the plan filter: the plan of a tenant's subscription, or the default
-// plan.
+// hasPlan is the condition of the plan filter: the plan of the tenant's subscription, or else the
+// default plan, has one of the slugs.
 func hasPlan(value any, arg func(any) string) string {
 	var places []string
 	for _, slug := range value.([]string) {
@@ -111,7 +113,7 @@ func trialEndsBefore(value any, arg func(any) string) string {
 	return `t.id IN (SELECT s.tenant_id FROM subscriptions s WHERE s.status = 'trialing' AND s.trial_ends_at <= ` + arg(value) + `)`
 }
 
-// hasOpenAmount is the condition for tenants that owe an amount, or do not.
+// hasOpenAmount is the condition for tenants that owe an amount (true) or owe nothing (false).
 func hasOpenAmount(value any, _ func(any) string) string {
 	condition := `t.id IN (SELECT i.tenant_id FROM invoice_sums i WHERE i.due_cents > 0)`
 	if value == false {
@@ -127,8 +129,8 @@ const withRevenue = `(WITH r AS MATERIALIZED (
 	) SELECT n.*, r.currency AS revenue_currency, r.amount AS revenue FROM tenants n LEFT JOIN r ON r.tenant_id = n.id) t`
 
 // byRevenue returns the columns of the sort by monthly recurring revenue. With a base currency, it
-// sorts by the amount in the base currency; otherwise by currency and amount. factors are the
-// factors to the base currency, by currency and as decimals; nil without a base currency.
+// sorts by the amount in the base currency; otherwise by currency and amount. factors contains the
+// factor from each currency to the base currency, as a decimal; nil without a base currency.
 func byRevenue(factors map[string]string) []page.SortColumn {
 	if len(factors) == 0 {
 		return []page.SortColumn{
@@ -181,8 +183,8 @@ func AdminTenantList(locale string, factors map[string]string) page.Spec {
 	}
 }
 
-// AdminList returns a page of tenants, either deleted or live ones, and their total number, with a
-// fixed number of queries.
+// AdminList returns a page of the live tenants, or of the deleted tenants, and their total number.
+// The number of queries is fixed.
 func (s *Service) AdminList(ctx context.Context, q page.Query, deleted bool) ([]AdminEntry, int64, error) {
 	sel := page.Select{Where: "t.deleted_at IS NULL"}
 	switch {

@@ -36,11 +36,11 @@ func (s *Service) GetLive(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	return requireLive(s.store.get(ctx, id))
 }
 
-// LockLive is Lock for a tenant that is not deleted. For a deleted tenant, it returns ErrNotFound.
-// Under the lock, it checks the caller's permissions again. All permanent changes of members,
-// invitations, roles, API keys and webhook endpoints use it. If two admins remove each other
-// concurrently, the second one fails here, because they are no longer a member. The payment
-// provider's state is stored under Lock, also for deleted tenants.
+// LockLive is like Lock, but returns ErrNotFound for a deleted tenant, and checks the caller's
+// permissions again under the lock. Every permanent change of members, invitations, roles, API keys
+// and webhook endpoints uses LockLive. If two admins remove each other concurrently, the second
+// removal fails, because its caller has been removed. The payment provider's state is stored under
+// Lock, also for deleted tenants.
 func (s *Service) LockLive(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	t, err := requireLive(s.Lock(ctx, id))
 	if err == nil {
@@ -65,13 +65,13 @@ func (s *Service) RequireOwner(ctx context.Context, id uuid.UUID, userID int64) 
 	return err
 }
 
-// Delete deletes a tenant on behalf of its owner. No user has access from the next request, and it
-// can be restored until it is purged (rules: tenant#deletion). It rejects a tenant with a
-// subscription that has not ended (409).
+// Delete deletes a tenant on behalf of its owner. The members lose access from the next request.
+// The tenant can be restored until it is purged (rules: tenant#deletion). Delete rejects a tenant
+// with a subscription that has not ended (409).
 //
-// Invariant: the tenant is locked before its members are, and joining, leaving and transferring
-// lock it too. So no member remains when this commits, and the deleting user is the owner at that
-// time.
+// Invariant: the tenant is locked before its members. Joining, leaving and transferring ownership
+// also lock the tenant. So when Delete commits, no member remains, and the caller is still the
+// owner.
 func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID, password string) error {
 	proof, err := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.LockLive(ctx, id)
-		if errors.Is(err, ErrNotFound) { // it has been deleted concurrently
+		if errors.Is(err, ErrNotFound) { // the tenant has been deleted concurrently
 			err = errNotOwner
 		}
 		if err != nil {
@@ -206,8 +206,9 @@ func (s *Service) recordRestored(ctx context.Context, t Tenant, former []int64) 
 // Purge deletes the data of tenants that were deleted long enough ago. The empty row remains for
 // the invoices and subscriptions that refer to it (rules: tenant#deletion).
 //
-// Invariant: the row is marked as purged before anything is deleted, under the lock that a restore
-// takes, so that no tenant is restored partially. The next run continues an interrupted purge.
+// Invariant: the row is marked as purged before any data is deleted, under the lock that Restore
+// also takes. So Restore never restores a tenant partially. The next run continues an interrupted
+// purge.
 func (s *Service) Purge(ctx context.Context) error {
 	before := s.deps.Clock.Now().Add(-s.deps.Keep)
 	ids, err := s.store.listPurgeable(ctx, before, purgeBatch)
@@ -228,7 +229,7 @@ const purgeBatch = 100
 func (s *Service) purge(ctx context.Context, id uuid.UUID) error {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.Lock(ctx, id)
-		if err != nil || t.DeletedAt == nil || t.PurgedAt != nil { // it was restored, or the purge has already begun
+		if err != nil || t.DeletedAt == nil || t.PurgedAt != nil { // restored, or the purge has already begun
 			return err
 		}
 		if err := s.store.deleteContents(ctx, id, s.deps.Clock.Now()); err != nil {

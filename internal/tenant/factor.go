@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// maxFactorDays is how far ahead a tenant can require a second factor.
+// maxFactorDays is how many days ahead a tenant can require a second factor.
 const maxFactorDays = 90
 
 var (
@@ -20,12 +20,11 @@ var (
 	errFactorUnset   = fault.OnField("require_mfa_from", "validation.factor_not_required")
 )
 
-// updateFactor is Update for a change that contains the second factor that a tenant requires of its
-// members.
+// updateFactor is like Update, for a request that changes whether members need a second factor.
 //
-// Invariant: it locks the tenant and then the caller before it reads the caller again, and a removal
-// of factors locks the caller too. So a caller whose last factor is removed at the same time cannot
-// turn the requirement on afterwards.
+// Invariant: updateFactor locks the tenant, then the caller's user, and only then reads the caller
+// again. Removing a factor locks the user too. So a caller whose last factor is removed
+// concurrently cannot turn on the requirement afterwards.
 func (s *Service) updateFactor(ctx context.Context, id uuid.UUID, change func(*Tenant) error) (t Tenant, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.Lock(ctx, id); err != nil {
@@ -43,9 +42,9 @@ func (s *Service) updateFactor(ctx context.Context, id uuid.UUID, change func(*T
 	return t, err
 }
 
-// applyFactor applies the second factor that a tenant requires of its members (rules:
-// account#required-factors): whether it is required, and from which day on. hasFactor reports
-// whether the caller has a second factor. Absent fields leave the requirement unchanged.
+// applyFactor applies the fields of a request that set whether members need a second factor, and
+// from which day (rules: account#required-factors). hasFactor reports whether the caller has a
+// second factor. Absent fields leave the requirement unchanged.
 func (s *Service) applyFactor(isRequired shape.Opt[bool], from shape.Opt[string], hasFactor bool, t *Tenant) error {
 	if !isRequired.Set && !from.Set {
 		return nil
@@ -65,7 +64,7 @@ func (s *Service) applyFactor(isRequired shape.Opt[bool], from shape.Opt[string]
 	switch {
 	case from.Set && !from.Null:
 		day, err := time.Parse(time.DateOnly, from.Value)
-		isPresent := err == nil && t.FactorFrom != nil && t.FactorFrom.Equal(day) // can be in the past
+		isPresent := err == nil && t.FactorFrom != nil && t.FactorFrom.Equal(day) // unchanged; may be in the past
 		if err != nil || !isPresent && (day.Before(today) || day.After(today.AddDate(0, 0, maxFactorDays))) {
 			return errFactorDay
 		}

@@ -113,8 +113,8 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 	return v, nil
 }
 
-// Show is View for a response. If the list of members is truncated, it sets the header with their
-// number.
+// Show is like View, for a response. If the list of members is truncated, Show sets the header with
+// the number of members.
 func (s *Service) Show(ctx context.Context, t Tenant) (TenantView, error) {
 	v, err := s.View(ctx, t)
 	if v.total > 0 {
@@ -125,8 +125,8 @@ func (s *Service) Show(ctx context.Context, t Tenant) (TenantView, error) {
 
 func newPerson(m Member) Person { return Person{ID: m.UserID, Name: m.Name, Email: m.Email} }
 
-// permissionsOf returns the caller's permissions in their tenant. If the same request has created
-// the tenant, the caller is not known as its owner yet, but has all permissions.
+// permissionsOf returns the caller's permissions in their tenant. In the request that creates the
+// tenant, caller.Tenant is not set yet, and the owner has all permissions.
 func permissionsOf(caller *authz.Caller, role string) []string {
 	switch {
 	case caller.Tenant != nil:

@@ -57,7 +57,7 @@ type AdminTenant struct {
 	OpenAmount            []money.Money     `json:"open_amount" doc:"Amount left to pay of open invoices, by currency."`
 }
 
-// toBase converts an amount to the base currency. It returns nil if it cannot be converted.
+// toBase converts an amount to the base currency. It returns nil if the amount cannot be converted.
 type toBase func(money.Money) *money.Money
 
 func adminTenant(ctx context.Context, e AdminEntry, convert toBase) AdminTenant {
@@ -92,7 +92,7 @@ type exchangeRates interface {
 	ToBase(ctx context.Context) (func(money.Money) *money.Money, error)
 }
 
-// NewAdminHTTP returns the handlers. publicURL is the base of pagination links without a trailing
+// NewAdminHTTP returns the handlers. publicURL is the base of pagination links, without a trailing
 // slash. Handlers that do not return tenants need neither decimals nor rates.
 func NewAdminHTTP(svc *Service, publicURL string, decimals sheet.Decimals, rates exchangeRates) *AdminHTTP {
 	return &AdminHTTP{svc: svc, publicURL: publicURL, decimals: decimals, rates: rates}
@@ -219,8 +219,8 @@ func (h *AdminHTTP) CheckUpdate(ctx context.Context, in *adminUpdateInput) error
 	return h.svc.checkAdminUpdate(ctx, id, h.change(ctx, in))
 }
 
-// Update handles PATCH /admin/tenants/{tenant}. It can change the same fields as the tenant itself,
-// except the slug, and the fields of the operator's backend.
+// Update handles PATCH /admin/tenants/{tenant}. It can change the fields of PATCH /tenant except
+// the slug, and the fields of the operator's backend.
 func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Data[AdminTenant], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {

@@ -82,7 +82,8 @@ func (f BillingFields) dropInvalidVATNumber(ctx context.Context) BillingFields {
 	return f
 }
 
-// change returns the change of a tenant by a caller, whose factor it reads when it is called.
+// change returns a function that applies the request to a tenant. The function reads the caller's
+// factor when it is called.
 func (in *updateInput) change(s *Service, caller *authz.Caller) func(*Tenant) error {
 	return func(t *Tenant) error {
 		t.Slug = in.Body.Slug.OrValue(t.Slug)

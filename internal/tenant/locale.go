@@ -26,7 +26,8 @@ func (t Tenant) LocaleFor(own *string, otherwise string) string {
 	return cmp.Or(i18n.FirstSupported(settings.Locale, personal), otherwise)
 }
 
-// Locale returns the language of mail and invoices to a tenant, which is LocaleFor its owner.
+// Locale returns the language of mail and invoices to a tenant: LocaleFor with the owner's
+// language.
 func (s *Service) Locale(ctx context.Context, t Tenant, otherwise string) (string, error) {
 	if set := t.LocaleFor(nil, ""); set != "" {
 		return set, nil
@@ -38,7 +39,8 @@ func (s *Service) Locale(ctx context.Context, t Tenant, otherwise string) (strin
 	return t.LocaleFor(own, otherwise), nil
 }
 
-// LocaleOf returns LocaleFor a user in the tenant that they belong to, if any.
+// LocaleOf returns the language of mail to a user: LocaleFor for the user's tenant, if any. own is
+// the language that the user has chosen, or nil.
 func (s *Service) LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error) {
 	t, err := s.store.settingsOf(ctx, userID)
 	if err != nil && !errors.Is(err, ErrNotFound) {

@@ -17,7 +17,8 @@ const maxMetadata = 16 << 10
 func noMetadata() sqldb.JSON { return sqldb.JSON(`{}`) }
 
 // mergeMetadata returns metadata with the changes of a request, by top-level key: null removes a
-// key, and null instead of an object removes all keys. Too large a result is a validation error.
+// key, and null instead of an object removes all keys. A result over maxMetadata is a validation
+// error.
 func mergeMetadata(old sqldb.JSON, change shape.Opt[shape.Object]) (sqldb.JSON, error) {
 	switch {
 	case !change.Set:

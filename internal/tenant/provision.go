@@ -81,7 +81,7 @@ func (s *Service) Provision(ctx context.Context, p ProvisionedTenant) error {
 	t.CreatedAt = s.deps.Clock.Now()
 	t.OnboardingCompletedAt = &t.CreatedAt
 	err := s.insertProvisioned(ctx, &t)
-	if sqldb.IsUnique(err) { // a slug in use causes no such error
+	if sqldb.IsUnique(err) { // on the external ID; insertProvisioned handles the slug
 		err = errExternalID
 	}
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *Service) adminUpdate(ctx context.Context, id uuid.UUID, c adminChange) 
 		if has, err := s.hasOwner(ctx, id); err != nil || has {
 			return fault.Join(err, errHasOwner)
 		}
-		next := t // the mail has the new name
+		next := t // the mail contains the new name
 		if err := c.Apply(&next); err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ func (s *Service) adminUpdate(ctx context.Context, id uuid.UUID, c adminChange) 
 		}
 		return s.record(ctx, actionUpdated, id, nil, ownerFields(ownerID, *c.Owner))
 	})
-	if sqldb.IsUnique(err) { // the platform cannot change the slug
+	if sqldb.IsUnique(err) { // on the external ID: the platform cannot change the slug
 		err = errExternalID
 	}
 	return err

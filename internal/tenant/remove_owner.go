@@ -21,7 +21,7 @@ func (s *Service) LockTenantOf(ctx context.Context, userID int64) error {
 
 // RemoveUnverifiedOwner removes a user from a tenant that another person created with the user's
 // email, in the transaction of ctx, which must hold the tenant's lock. The user stays in a tenant
-// that has ever paid, because its founder did not squat on the email. The user also stays in a
+// that has ever paid, because its founder was not squatting on the email. The user also stays in a
 // tenant whose owner the platform chose, and in a tenant with other members, which would otherwise
 // be without an owner (rules: account#unproved-emails).
 //
@@ -53,8 +53,8 @@ func (s *Service) RemoveUnverifiedOwner(ctx context.Context, userID int64) error
 }
 
 // Dissolve deletes a tenant without members, including its roles and invitations. It returns
-// ErrNotEmpty if the tenant has a member, or has or ever had a subscription: its invoices and usage
-// are retained.
+// ErrNotEmpty if the tenant has a member or has ever had a subscription, because its invoices and
+// usage must be retained.
 func (s *Service) Dissolve(ctx context.Context, id uuid.UUID) error {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.LockLive(ctx, id)

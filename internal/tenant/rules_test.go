@@ -55,7 +55,8 @@ func TestMissingBillingDetails(t *testing.T) {
 	}
 }
 
-// The payment provider is notified about a change of any of the details, and of no other field.
+// Two sets of billing details are equal only if all fields are equal. The payment provider is
+// notified of every difference.
 func TestEqualBillingDetails(t *testing.T) {
 	t.Parallel()
 	full := billed()
@@ -79,7 +80,7 @@ func TestEqualBillingDetails(t *testing.T) {
 			t.Errorf("%s: equal texts at different addresses differ", name)
 		}
 		if full.equal(other) || other.equal(full) || full.equal(without) || without.equal(full) {
-			t.Errorf("%s: a change is not seen", name)
+			t.Errorf("%s: a change is not detected", name)
 		}
 		if !empty.equal(without) || !without.equal(empty) {
 			t.Errorf("%s: empty and missing differ", name)
@@ -88,7 +89,7 @@ func TestEqualBillingDetails(t *testing.T) {
 	swapped := full
 	swapped.City, swapped.PostalCode = full.PostalCode, full.City
 	if full.equal(swapped) {
-		t.Error("two values that changed places are not seen")
+		t.Error("swapped values are not detected")
 	}
 }
 
@@ -140,7 +141,7 @@ func TestLockOutsideOfATransaction(t *testing.T) {
 	}
 }
 
-// The audit trail has every field that can be changed, under its API name.
+// The audit trail contains every field that can be changed, under its API name.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -43,8 +43,8 @@ func (o Overview) IsSubscribed() bool { return o.Status != "" }
 // IsActive reports whether the subscription grants features.
 func (o Overview) IsActive() bool { return o.Status == "active" || o.Status == "trialing" }
 
-// StatusAndPlan returns the status of the subscription and the name of the plan in a locale; nil
-// for none.
+// StatusAndPlan returns the status of the subscription and the name of the plan in a locale. Each
+// is nil if it is missing.
 func (o Overview) StatusAndPlan(locale string) (status, planName *string) {
 	if o.IsSubscribed() {
 		status = &o.Status
@@ -63,8 +63,8 @@ type Billing interface {
 	BillingChanged(ctx context.Context, tenantID uuid.UUID) error
 	// MemberJoined reports a new member. It is called in the transaction of the change.
 	MemberJoined(ctx context.Context, tenantID uuid.UUID) error
-	// Discard deletes, in the same transaction, the billing records of a tenant that never had a
-	// subscription.
+	// Discard deletes the billing records of a tenant that never had a subscription, in the
+	// transaction of ctx.
 	Discard(ctx context.Context, tenantID uuid.UUID) error
 }
 
@@ -132,7 +132,7 @@ type NewTenant struct {
 	Billing  BillingDetails
 }
 
-// CreateWith is Create with a preferred currency and billing details.
+// CreateWith is like Create, with a preferred currency and billing details.
 func (s *Service) CreateWith(ctx context.Context, ownerID int64, n NewTenant) (uuid.UUID, error) {
 	id := sqldb.NewID()
 	t := Tenant{ID: id, Name: n.Name, Metadata: noMetadata(), PreferredCurrency: n.Currency, Billing: n.Billing, VAT: VATCheck{Status: vat.StatusNone}}
@@ -183,7 +183,7 @@ func (s *Service) insert(ctx context.Context, t *Tenant) error {
 }
 
 // Discard deletes a tenant that was just created, including its memberships. Other domains must
-// have deleted their data about it before.
+// have deleted their data about the tenant before.
 func (s *Service) Discard(ctx context.Context, id uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if err := s.publish(ctx, hook.TenantDeleted, id); err != nil {

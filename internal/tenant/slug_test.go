@@ -44,7 +44,8 @@ func TestSlugOf(t *testing.T) {
 
 var slugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// For any name, PATCH /tenant accepts the slug, and it does not depend on the encoding of the name.
+// For any name, PATCH /tenant accepts the derived slug. The slug does not depend on the encoding of
+// the name.
 func TestSlugOfProperties(t *testing.T) {
 	t.Parallel()
 	names := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("aZ09 -_'’éÉßﬁ日.")), 0, 130, -1))

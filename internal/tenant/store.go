@@ -52,7 +52,7 @@ func (s store) insert(ctx context.Context, t Tenant) (bool, error) {
 	return true, s.putWords(ctx, t)
 }
 
-// putWords stores the words by which a tenant is found.
+// putWords stores the words by which a search finds a tenant.
 func (s store) putWords(ctx context.Context, t Tenant) error {
 	o := search.Object{Kind: search.Tenant, ID: t.ID, Texts: []string{t.Name}, Wholes: []string{t.Slug}}
 	if t.ExternalID != nil {
@@ -100,7 +100,7 @@ func (s store) makeOwner(ctx context.Context, tenantID uuid.UUID, userID int64) 
 	return n > 0, sqldb.Wrap(err, "make a member the owner")
 }
 
-// lock is get with a lock.
+// lock is like get, and also locks the tenant.
 func (s store) lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	if s.db.IsDistributed() {
 		if err := s.db.QueryAll(ctx, distribution.LockTenants(s.db, id)...); err != nil {
@@ -157,7 +157,7 @@ func (s store) members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 	return members, sqldb.Wrap(err, "list members")
 }
 
-// firstMembers lists the first n members in the same order.
+// firstMembers lists the first n members in the order in which they joined.
 func (s store) firstMembers(ctx context.Context, id uuid.UUID, n int32) ([]Member, error) {
 	rows, err := s.q(ctx).FirstMembers(ctx, tenantsql.FirstMembersParams{TenantID: id, Most: n})
 	members := make([]Member, len(rows))
@@ -204,8 +204,8 @@ func (s store) countMembers(ctx context.Context, id uuid.UUID) (int64, error) {
 	return n, sqldb.Wrap(err, "count members")
 }
 
-// membership is a tenant that a user belongs to, and their role there. The tenant only has the
-// fields that a profile shows.
+// membership is a tenant that a user belongs to, and the user's role in the tenant. Only the fields
+// that a profile shows are set.
 type membership struct {
 	tenant Tenant
 	role   string
@@ -216,7 +216,7 @@ func (s store) membershipsOfUser(ctx context.Context, userID int64) ([]membershi
 	return found[userID], err
 }
 
-// membershipsOf returns the memberships of users, in the order in which they joined.
+// membershipsOf returns the memberships of users, in the order in which the users joined.
 func (s store) membershipsOf(ctx context.Context, userIDs []int64) (map[int64][]membership, error) {
 	found := make(map[int64][]membership, len(userIDs))
 	among, args := sqldb.InCondition(s.db, 1, "bigint", userIDs)

@@ -48,14 +48,14 @@ func (s store) restoreMembers(ctx context.Context, id uuid.UUID) error {
 	return sqldb.Wrap(err, "promote an owner")
 }
 
-// listPurgeable lists tenants that were deleted before a time and are not empty yet.
+// listPurgeable lists tenants that were deleted before a time and whose purge is not complete.
 func (s store) listPurgeable(ctx context.Context, before time.Time, most int32) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).PurgeableTenants(ctx, tenantsql.PurgeableTenantsParams{Before: &before, Most: most})
 	return ids, sqldb.Wrap(err, "list tenants to purge")
 }
 
-// deleteContents clears the tenant's row and deletes its records in other tables with few rows per
-// tenant.
+// deleteContents clears the tenant's row, and deletes the tenant's records in tables with few rows
+// per tenant.
 func (s store) deleteContents(ctx context.Context, id uuid.UUID, now time.Time) error {
 	q := s.q(ctx)
 	for _, remove := range []func(context.Context, uuid.UUID) error{

@@ -13,7 +13,7 @@ import (
 // DefaultCurrency is the preferred currency of a new tenant (ISO 4217).
 const DefaultCurrency = "EUR"
 
-// BuiltInOwner is the role of the user who created the tenant.
+// BuiltInOwner is the role of a tenant's owner.
 const BuiltInOwner = "owner"
 
 // builtInAdmin is the next role below the owner.
@@ -32,8 +32,8 @@ type Tenant struct {
 	VAT                   VATCheck
 	OwnerAssigned         bool // the platform chose the owner
 	OnboardingCompletedAt *time.Time
-	// FactorFrom is the day, at 00:00 UTC, from which members need a second factor; nil if none is
-	// required.
+	// FactorFrom is the day, at 00:00 UTC, from which members need a second factor; nil if members
+	// do not need one.
 	FactorFrom *time.Time
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
@@ -41,7 +41,7 @@ type Tenant struct {
 	PurgedAt   *time.Time // when the purge of its data began
 }
 
-// BillingDetails are printed on invoices. Each of them can be missing.
+// BillingDetails are printed on invoices. Each detail can be missing.
 type BillingDetails struct {
 	LegalName    *string
 	Address      *string

@@ -35,7 +35,7 @@ const (
 // tenant uses is a validation error. It returns ErrNotFound if the tenant does not exist.
 func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant) error) (Tenant, error) {
 	t, err := s.update(ctx, id, actionUpdated, change)
-	if sqldb.IsUnique(err) { // members cannot change the external ID
+	if sqldb.IsUnique(err) { // on the slug: members cannot change the external ID
 		err = errSlugTaken
 	}
 	return t, err
@@ -89,8 +89,8 @@ func (s *Service) PreferCurrency(ctx context.Context, id uuid.UUID, currency str
 	})
 }
 
-// update changes a tenant and records the change. The tenant that it passes to change already has
-// the new UpdatedAt.
+// update changes a tenant and records the change. The tenant that change receives already has the
+// new UpdatedAt.
 func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant) error) (Tenant, error) {
 	var t Tenant
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {

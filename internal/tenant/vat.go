@@ -26,8 +26,9 @@ const vatGrace = 30 * 24 * time.Hour
 const lapsedPerRun = 500
 
 // SetVATNumber stores the VAT number of a request in billing details that already have the
-// request's country. If numbers of the country are checked, the number must have the right format.
-// In other countries any text is accepted. If the request has no number, SetVATNumber does nothing.
+// request's country. The number must have the right format if numbers of the country are checked.
+// For other countries, any text is accepted. If the request omits the number, SetVATNumber does
+// nothing.
 func (s *Service) SetVATNumber(b *BillingDetails, number shape.Opt[string]) error {
 	if !number.Set {
 		return nil
@@ -43,7 +44,7 @@ func (s *Service) SetVATNumber(b *BillingDetails, number shape.Opt[string]) erro
 }
 
 // resetVAT normalizes the VAT number of a changed tenant. If the number or the country has changed,
-// the answer about the old number no longer applies.
+// it drops the registry's answer about the old number.
 func (s *Service) resetVAT(t *Tenant, old Tenant) {
 	number, country := text(t.Billing.VATNumber), text(t.Billing.Country)
 	normal, ok := vat.Parse(number, country, s.deps.TestVATNumbers)
@@ -106,10 +107,10 @@ func vatAuditFields(t Tenant) map[string]any {
 	return map[string]any{"vat_number": t.Billing.VATNumber, "vat_status": t.VAT.Status, "vat_name": t.VAT.Name}
 }
 
-// ReverseCharge reports whether the tenant owes the tax on sales of a seller in the given country
-// and at the given time. It does if the tenant is in another member state of the EU and the
-// registry has confirmed its VAT number. If the registry is unavailable, a confirmation is valid
-// for vatGrace.
+// ReverseCharge reports whether the tenant, and not the seller, owes the tax on a sale at the given
+// time. seller is the seller's country. The tenant owes the tax if it is in another member state of
+// the EU and the registry has confirmed its VAT number. If the registry is unavailable, a
+// confirmation is valid for vatGrace.
 func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 	country := text(t.Billing.Country)
 	if !vat.IsInEU(seller) || !vat.IsInEU(country) || seller == country {
@@ -124,7 +125,7 @@ func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 	return false
 }
 
-// TaxRules decide about the tax that is included in prices.
+// TaxRules determine the tax that is included in prices.
 type TaxRules struct {
 	// Seller is the country whose taxes the seller owes (ISO 3166-1 alpha-2), or "".
 	Seller string
@@ -132,8 +133,9 @@ type TaxRules struct {
 	Rates map[string]int64
 }
 
-// IncludedTax returns the tax, in minor units, that is included in a total of a tenant at a time, and its
-// rate, in millionths. With a reverse charge, the tenant owes the tax and both are 0.
+// IncludedTax returns the tax, in minor units, that is included in a tenant's total, and the tax
+// rate, in millionths. at is the time of the sale. With a reverse charge, the tenant owes the tax
+// and both are 0.
 func (r TaxRules) IncludedTax(t Tenant, total int64, at time.Time) (tax, rate int64, reverseCharge bool) {
 	if t.ReverseCharge(r.Seller, at) {
 		return 0, 0, true
@@ -143,7 +145,7 @@ func (r TaxRules) IncludedTax(t Tenant, total int64, at time.Time) (tax, rate in
 }
 
 // LapseVAT removes positive answers that have expired because the registry has been unavailable for
-// vatGrace, and updates the provider's customers of these tenants.
+// vatGrace, and updates these tenants' customers at the payment provider.
 func (s *Service) LapseVAT(ctx context.Context) error {
 	before := s.deps.Clock.Now().Add(-vatGrace)
 	ids, err := s.store.listLapsedVAT(ctx, before, lapsedPerRun)

@@ -601,7 +601,7 @@ type LockWrongPasswordsRow struct {
 	ClosedUntil time.Time
 }
 
-// One statement inserts or locks the row: between two, another login could delete it.
+// One statement inserts or locks the row. Between two statements, another login could delete the row.
 func (q *Queries) LockWrongPasswords(ctx context.Context, arg LockWrongPasswordsParams) (LockWrongPasswordsRow, error) {
 	row := q.db.QueryRowContext(ctx, lockWrongPasswords, arg.EmailHash, arg.BeganAt)
 	var i LockWrongPasswordsRow
@@ -722,7 +722,7 @@ type MarkFactorPassedParams struct {
 	Family uuid.UUID
 }
 
-// The login of the credential has passed its second factor.
+// Marks the active credentials of a login as having passed the second factor.
 func (q *Queries) MarkFactorPassed(ctx context.Context, arg MarkFactorPassedParams) error {
 	_, err := q.db.ExecContext(ctx, markFactorPassed, arg.UserID, arg.Family)
 	return err

@@ -41,8 +41,8 @@ func pngCost(file []byte, pixels int64) int64 {
 // gifCost returns the memory for the first frame of a GIF, doubled because it may be interlaced.
 func gifCost(_ []byte, pixels int64) int64 { return 2 * pixels }
 
-// jpegCost returns the memory for a JPEG: its samples, for a progressive JPEG four times that size
-// for the coefficients, and RGB pixels if it is not YCbCr.
+// jpegCost returns the memory for a JPEG: its samples, the coefficients of a progressive JPEG (four
+// times the size of the samples), and RGB pixels if the JPEG is not YCbCr.
 func jpegCost(file []byte, pixels int64) int64 {
 	const (
 		baseline, extended, progressive = 0xc0, 0xc1, 0xc2

@@ -41,8 +41,8 @@ func TestDecodingIsBoundedInTime(t *testing.T) {
 	}
 }
 
-// One picture per core is decoded at a time. Other requests wait until they are canceled, and only
-// a limited number can wait.
+// Each core decodes one picture at a time. Other requests wait until they are canceled, and only a
+// limited number can wait.
 func TestDecodingIsBoundedInNumber(t *testing.T) {
 	t.Parallel()
 	p, good := newPictures(), pngOf(t, canvas(10, 10, red))

@@ -131,7 +131,8 @@ func TestUploadRefusals(t *testing.T) {
 		if got := r.avatarOf(1); got != "" || r.Number(`SELECT count(*) FROM avatars`) != 0 {
 			t.Errorf("a refused picture is stored: %q", got)
 		}
-		// A file of exactly the maximum size, and the last of two files next to another field.
+		// Accepted: a file of exactly the maximum size, and the last of two files next to another
+		// field.
 		r.uploaded("1", padded(avatar.MaxBytes))
 		if w := r.upload("2", part{"note", []byte("x")}, part{"avatar", []byte("no")}, part{"avatar", good}); w.Code != 200 {
 			t.Errorf("%d %s", w.Code, w.Body)
@@ -155,7 +156,7 @@ func TestDeleteAvatar(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		const path = "/api/v1/user/avatar"
 		hash := r.uploaded("1", shade(t, 80))
-		for range 2 { // the second request finds no avatar
+		for range 2 { // the second request removes nothing
 			if w := r.Call("DELETE", path, "1", nil); w.Code != 204 || w.Body.Len() != 0 {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
@@ -193,8 +194,8 @@ func TestPicturesAreDeletedWithTheLastUser(t *testing.T) {
 	})
 }
 
-// Users who concurrently switch between pictures never lose a picture in use, and leave no unused
-// one.
+// If users concurrently switch between pictures, pictures in use remain, and unused pictures are
+// deleted.
 func TestConcurrentAvatars(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

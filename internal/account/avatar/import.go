@@ -26,9 +26,9 @@ type importJob struct {
 }
 
 // Import sets the avatar of a user to the picture at url, which an identity provider supplied. It
-// downloads the picture in the background after the transaction of ctx has committed. It never
-// overrides the choice of the user, before or after this call: an uploaded avatar, or the removal
-// of the avatar. It does nothing if url is empty.
+// downloads the picture in the background after the transaction of ctx has committed. A choice of
+// the user (an upload or a removal) takes precedence, whether made before or after this call. It
+// does nothing if url is empty.
 func (s *Service) Import(ctx context.Context, userID int64, url string) error {
 	if url == "" {
 		return nil

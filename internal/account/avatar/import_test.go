@@ -21,7 +21,7 @@ import (
 type pictureServer struct {
 	url   string
 	asked atomic.Int32
-	// failures is the number of times that /flaky fails first, and the status.
+	// failures is the number of requests for /flaky and /busy that fail before the first success.
 	failures atomic.Int32
 }
 

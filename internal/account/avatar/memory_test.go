@@ -1,6 +1,7 @@
 //go:build !race
 
-// The race detector makes large pictures a hundred times slower and is irrelevant for memory use.
+// Not with the race detector, which decodes large pictures a hundred times slower and does not
+// matter for memory use.
 
 package avatar
 

@@ -84,7 +84,7 @@ func file(t testing.TB, name string) []byte {
 	return data
 }
 
-// claim returns a PNG header with a size, without pixels.
+// claim returns a PNG header that declares a size, without pixels.
 func claim(w, h uint32) []byte {
 	header := []byte("IHDR")
 	header = binary.BigEndian.AppendUint32(header, w)
@@ -249,7 +249,7 @@ func TestOrientation(t *testing.T) {
 				t.Errorf("orientation %d, %v: %s, want %s", orientation, order, seen, want)
 			}
 			if bytes.Contains(p.data, []byte("Exif")) || bytes.Contains(p.data, []byte("where")) {
-				t.Error("metadata is left")
+				t.Error("the metadata was not removed")
 			}
 		}
 	}

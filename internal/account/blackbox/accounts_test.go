@@ -35,7 +35,7 @@ func TestRegister(t *testing.T) {
 			}
 		}
 		if a.Header.Get("Cache-Control") == "public" || me.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("an answer with tokens can be cached: %q", me.Header.Get("Cache-Control"))
+			t.Errorf("a response with tokens can be cached: %q", me.Header.Get("Cache-Control"))
 		}
 	})
 }

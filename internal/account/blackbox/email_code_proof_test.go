@@ -7,7 +7,8 @@ import (
 )
 
 // A login with a code proves an address that was never verified: the password, the logins and the
-// codes of the account end, and the tenant stays only under the conditions of a password reset.
+// codes of the account end. The user stays in the tenant under the same conditions as after a
+// password reset.
 func TestEmailCodeProvesTheAddress(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -42,7 +43,7 @@ func TestEmailCodeProvesTheAddress(t *testing.T) {
 	}, allMethods)
 }
 
-// A code that does not log in proves nothing.
+// A wrong code does not verify the address.
 func TestWrongCodeProvesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -55,7 +56,7 @@ func TestWrongCodeProvesNothing(t *testing.T) {
 }
 
 // A registration without a password mails a code and issues no credential. The first login with the
-// code verifies the address and takes nothing away.
+// code verifies the address, and the user keeps the tenant.
 func TestRegistrationWithoutAPassword(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -84,7 +85,7 @@ func TestRegistrationWithoutAPassword(t *testing.T) {
 	}, allMethods, withLimits)
 }
 
-// The tenant also stays if the first login uses the code of a later request.
+// The user also keeps the tenant if the first login uses the code of a later request.
 func TestRegistrationWithoutAPasswordAndALaterCode(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

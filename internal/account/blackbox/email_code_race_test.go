@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// together calls f with 0 to n-1 at the same time, and counts the statuses that it returns.
+// together calls f concurrently with 0 to n-1, and counts the statuses that f returns.
 func together(n int, f func(i int) int) map[int]int {
 	results := make([]int, n)
 	var group sync.WaitGroup
@@ -41,8 +41,8 @@ func TestEmailCodeWorksOnce(t *testing.T) {
 	}, allMethods)
 }
 
-// Concurrent attempts are five together: the correct code among many wrong ones is not checked after
-// five attempts.
+// Concurrent attempts share the limit of five: after five attempts, even the correct code is not
+// checked.
 func TestAttemptsAtACodeAreLimitedTogether(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -59,7 +59,7 @@ func TestAttemptsAtACodeAreLimitedTogether(t *testing.T) {
 	}, allMethods)
 }
 
-// Of concurrent requests for an address, one is mailed, and its code works.
+// Of concurrent requests for an address, only one leads to a mail, and the code in the mail works.
 func TestConcurrentRequestsOfCodes(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -84,7 +84,7 @@ func TestConcurrentRequestsOfCodes(t *testing.T) {
 	}, allMethods, withLimits)
 }
 
-// A login with a code during a password change ends with it, or is refused.
+// A login with a code during a password change is ended by the change, or is rejected.
 func TestEmailCodeDuringAPasswordChange(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

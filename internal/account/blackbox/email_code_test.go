@@ -69,8 +69,8 @@ func otherThan(code string) string {
 	return "0" + code[1:]
 }
 
-// A code logs a user in once. The login of a verified account leaves its password and its other
-// logins.
+// A code logs a user in once. If the email is verified, the password and the other logins stay
+// valid.
 func TestEmailCodeLogsIn(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -95,7 +95,7 @@ func TestEmailCodeLogsIn(t *testing.T) {
 	}, allMethods)
 }
 
-// The mail has the code and no link, and its subject does not have the code.
+// The mail contains the code and no link. Its subject does not contain the code.
 func TestMailWithTheCode(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -161,7 +161,8 @@ func TestFormOfEmailCodes(t *testing.T) {
 	}, allMethods)
 }
 
-// A code lives for ten minutes and five attempts, and only the newest request of an address is valid.
+// A code is valid for ten minutes and five attempts, and only the newest request of an address is
+// valid.
 func TestEndOfEmailCodes(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -239,7 +240,7 @@ func TestEmailCodeInCookieMode(t *testing.T) {
 		}
 		code := awaitCode(s, email, 1)
 		body := apptest.Object{"request_id": request, "code": code}
-		for range 6 { // which do not count
+		for range 6 { // attempts of another browser do not count
 			other.Send("POST", "/api/v1/auth/email-code/login", body).WantRefused(401, "INVALID_CREDENTIALS")
 		}
 		enterCode(s, request, code).As("without cookies").WantRefused(401, "INVALID_CREDENTIALS")
@@ -254,7 +255,7 @@ func TestEmailCodeInCookieMode(t *testing.T) {
 	}, allMethods)
 }
 
-// A login with a code of a user with a second factor issues no credential, and uses up the code.
+// If the user has a second factor, a login with a code uses up the code and issues no credential.
 func TestEmailCodeWithASecondFactor(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -280,7 +281,7 @@ func TestEmailCodeWithASecondFactor(t *testing.T) {
 	}, allMethods)
 }
 
-// A code ends with everything that ends one-time codes, and with the account.
+// A code becomes invalid with the user's other one-time codes, and with the account.
 func TestEmailCodesExpire(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

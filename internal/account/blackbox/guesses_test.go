@@ -17,9 +17,9 @@ func countsGuesses(s *settings.Settings) {
 	s.RateLimits = map[string]int{limit.LoginAccount: 10, limit.AccountMail: 1}
 }
 
-// Wrong passwords are counted per account, whatever their source and whether or not the account
-// exists. The limit also rejects the correct password, but not a delegated login. A reset clears
-// the count.
+// Wrong passwords are counted per account, regardless of their source, even if the account does not
+// exist. The limit also rejects the correct password, but not a delegated login. A reset clears the
+// count.
 func TestWrongPasswords(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -69,13 +69,13 @@ func TestWrongPasswords(t *testing.T) {
 		}
 		wg.Wait()
 		if n := checked.Load(); n != 10 {
-			t.Errorf("%d of 30 guesses at once were checked", n)
+			t.Errorf("%d of 30 concurrent guesses were checked", n)
 		}
 	}, countsGuesses)
 }
 
 // If the clock was set back, an account without guesses stays open, and an account with guesses is
-// not closed for longer than guesses can close it.
+// not closed for longer than the usual maximum.
 func TestWrongPasswordsAndAClockThatWasSetBack(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -131,7 +131,7 @@ func TestResetMailsAreLimited(t *testing.T) {
 			}
 		}
 		s.Register("bob@example.com", false)
-		resetToken(s, "bob@example.com") // his mail comes after the mails to Ada
+		resetToken(s, "bob@example.com") // Bob's mail is sent after the mails to Ada
 		// Two mails are possible if the minute changes during the test.
 		if n := len(s.Mails("ada@example.com")); n > 2 {
 			t.Errorf("%d mails", n)

@@ -52,7 +52,7 @@ func TestLocaleOfUsers(t *testing.T) {
 				t.Errorf("%q: locale %v, want %v", tt.language, got, tt.want)
 			}
 		}
-		// The language of later requests does not change it.
+		// The language of later requests does not change the stored language.
 		fr := apptest.Owner{Token: s.LogIn("userfr@example.com")}
 		fr.Tenant = in(s, "it", "GET", "/api/v1/auth/me", fr.Token, nil).Want(200).WantAt("user.locale", "fr").Str("currentTenant.id")
 		in(s, "it", "PATCH", "/api/v1/onboarding/complete-setup", fr.Token, apptest.BillingDetails).Want(200)

@@ -150,7 +150,7 @@ func TestDelegatedLogin(t *testing.T) {
 }
 
 // An account with an unverified email may have been registered by another person. When the owner of
-// the email logs in, its password and its credentials are removed.
+// the email logs in, the password and the credentials of the account are removed.
 func TestDelegatedLoginTakesAnUnverifiedAccountOver(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -161,8 +161,8 @@ func TestDelegatedLoginTakesAnUnverifiedAccountOver(t *testing.T) {
 	})
 }
 
-// On a developer's machine a login ends under the loopback name where it started, because cookies
-// of localhost and 127.0.0.1 are separate.
+// On a developer's machine a login ends under the loopback name under which it started, because
+// cookies of localhost and 127.0.0.1 are separate.
 func TestALoginUnderAnotherNameOfThisMachine(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)

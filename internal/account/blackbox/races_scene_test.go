@@ -40,7 +40,7 @@ func newStage(s *apptest.Server) *stage {
 	return &stage{s: s, boss: s.Register("boss@example.com", true), admin: s.Admin()}
 }
 
-// scene creates a user in the boss's team, whose email may be verified.
+// scene creates a user in the boss's team. verified is whether the user's email is verified.
 func (g *stage) scene(verified bool) *scene {
 	s := g.s
 	s.T.Helper()
@@ -212,8 +212,8 @@ func (c *scene) fate(i issued) string {
 	return dead
 }
 
-// toCallback performs a login at the sandbox's identity provider and returns the address of the
-// callback, without opening it.
+// toCallback logs in at the sandbox's identity provider and returns the address of the callback,
+// without opening it.
 func (b *cookieBrowser) toCallback(email string) string {
 	b.s.T.Helper()
 	return b.consent(b.open("GET", b.s.URL+"/api/v1/auth/oauth/sandbox/redirect", nil).Want(302).Header.Get("Location"), email, "Somebody")

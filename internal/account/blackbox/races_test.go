@@ -151,7 +151,7 @@ var fates = map[string]map[string][2]string{
 		"revoke_previous": {dead, refused}, "reuse": {lives, lives}, "claim": {dead, refused}, "removal": {lives, refused},
 		"own password": {dead, refused}, "end of others": {dead, refused}, "account's end": {dead, refused}, "leaving": {lives, refused}, "tenant's end": {lives, refused},
 	},
-	"delegated login": { // it has its own evidence, so it can follow
+	"delegated login": { // the enders leave its evidence valid, so it can succeed after them
 		"logout": {dead, lives}, "reset": {dead, lives}, "admin's password": {dead, lives},
 		"revoke_previous": {dead, lives}, "reuse": {lives, lives}, "removal": {dead, lives},
 		"own password": {dead, lives}, "end of others": {dead, lives}, "account's end": {dead, lives}, "leaving": {dead, lives}, "tenant's end": {dead, lives},
@@ -167,8 +167,8 @@ var fates = map[string]map[string][2]string{
 }
 
 // Each issuer of credentials runs concurrently with each operation that ends them, in both orders.
-// The test holds the locks that both operations need, starts one after the other, and releases the
-// locks. On SQLite, the order of the first writes is unknown, so the result of either order is
+// The test holds the locks that both operations need, starts the operations in order, and releases
+// the locks. On SQLite, the order of the first writes is unknown, so the result of either order is
 // accepted. If a credential survives against the rules, neither result matches.
 func TestIssuingAndEndingAtOnce(t *testing.T) {
 	t.Parallel()
@@ -242,8 +242,8 @@ func (g *stage) meet(dialect sqldb.Dialect, i issuer, e ender, issuerFirst bool)
 	return c.fate(got)
 }
 
-// While another transaction holds the user's lock, no issuer or ender has locked rows that belong
-// to the user. While another transaction holds the tenant's lock, no operation that needs both has
+// While another transaction holds the user's lock, no issuer or ender locks rows that belong to the
+// user. While another transaction holds the tenant's lock, no operation that needs both locks has
 // locked the user. (SQLite has a single lock.)
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
@@ -252,7 +252,7 @@ func TestLockOrder(t *testing.T) {
 	g := newStage(s)
 	calls := map[string]func(c *scene) func(){}
 	for _, i := range issuers {
-		if i.name != "registration" { // no other transaction can lock its user
+		if i.name != "registration" { // no other transaction can lock the new user
 			calls[i.name] = func(c *scene) func() { call := i.prepare(c); return func() { call() } }
 		}
 	}
@@ -267,7 +267,7 @@ func TestLockOrder(t *testing.T) {
 		if name == "admin revoke" {
 			c.makeAdmin()
 		}
-		if name != "reset" { // it creates a token
+		if name != "reset" { // a reset creates a token itself
 			c.resetToken()
 		}
 		c.oneTimeCode()

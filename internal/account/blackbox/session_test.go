@@ -43,7 +43,7 @@ func TestCookieMode(t *testing.T) {
 		evil.Header.Set("Origin", "https://evil.example")
 		evil.AddCookie(f.Cookies["tenantry_session"])
 		if a := s.Do(evil).Want(419); a.Header.Get("Access-Control-Allow-Origin") != "" {
-			t.Error("another site may read the answer")
+			t.Error("another site may read the response")
 		}
 
 		old := *f.Cookies["tenantry_session"]
@@ -93,7 +93,7 @@ func TestSessionLifetimes(t *testing.T) {
 		}
 		pass("2m")
 		if me(used) != 200 || me(unused) != 401 {
-			t.Error("a session does not live from its last use on")
+			t.Error("the idle timeout does not start at the last use")
 		}
 		for range 12 { // used about every two hours for a day
 			pass("119m")
@@ -250,7 +250,7 @@ func TestMakeATenant(t *testing.T) {
 			}
 		}
 		if made != 1 {
-			t.Errorf("%d tenants were made", made)
+			t.Errorf("%d tenants were created", made)
 		}
 		again := s.Call("POST", "/api/v1/tenants", token, map[string]any{"name": "Another"}).Want(409)
 		if again.At("code") != "USER_BELONGS_TO_ANOTHER_TENANT" {
@@ -332,7 +332,7 @@ func TestCookieDomain(t *testing.T) {
 }
 
 // The browser that moves the sandbox clock stays logged in however far the clock moves, even with a
-// session that is not remembered. Afterwards its session still times out when idle. Moving the
+// session that is not remembered. Afterwards the session still times out when idle. Moving the
 // clock without a session extends no session.
 func TestMovingTheClockKeepsTheLogin(t *testing.T) {
 	t.Parallel()

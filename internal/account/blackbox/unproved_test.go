@@ -44,7 +44,7 @@ func TestVerifiedOwnerGetsTheAccount(t *testing.T) {
 			s.Call("GET", "/api/v1/auth/me", squatter.Token, nil).Want(401)
 			me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)
 			if tenants := me.At("user.tenants").([]any); len(tenants) != 0 || me.At("currentTenant") != nil {
-				t.Errorf("%s: the squatter's tenant is still there: %s", name, me.Text)
+				t.Errorf("%s: the user is still in the squatter's tenant: %s", name, me.Text)
 			}
 			if browsers := s.Call("GET", "/api/v1/push-subscriptions", token, nil).Want(200).At("data").([]any); len(browsers) != 0 {
 				t.Errorf("%s: %d browsers of the squatter get messages", name, len(browsers))
@@ -53,10 +53,10 @@ func TestVerifiedOwnerGetsTheAccount(t *testing.T) {
 			if own.Str("data.id") == squatter.Tenant {
 				t.Errorf("%s: the tenant is the squatter's", name)
 			}
-			// A second proof changes nothing.
+			// Proving the email again changes nothing.
 			again := prove(email)
 			if tenants := s.Call("GET", "/api/v1/auth/me", again, nil).Want(200).At("user.tenants").([]any); len(tenants) != 1 {
-				t.Errorf("%s: the second proof took %d tenants away", name, 1-len(tenants))
+				t.Errorf("%s: the second proof removed %d tenants", name, 1-len(tenants))
 			}
 
 			path := "/api/v1/admin/tenants/" + squatter.Tenant

@@ -32,7 +32,8 @@ type user struct {
 	role       string
 }
 
-// spanish is the locale with its own order of names. The other locales share an order.
+// spanish is the only locale with a sort order of its own for names. The other locales share an
+// order.
 const spanish = "es"
 
 // UserList returns the filters and the sort orders of the list for a locale.
@@ -67,7 +68,7 @@ func checkEmail(text string) string {
 func hasEmail(value any, arg func(any) string) string {
 	address, err := mail.NormalizeAddress(value.(string))
 	if err != nil {
-		address = strings.ToLower(value.(string)) // checkEmail accepts no such address
+		address = strings.ToLower(value.(string)) // not reached: checkEmail rejects the address
 	}
 	return "u.email = " + arg(address)
 }

@@ -17,11 +17,12 @@ type Confirmation struct {
 	Assertion       shape.Object `json:"assertion,omitempty" maxBytes:"65536" doc:"Assertion of a passkey, instead of a code: the challenge_id of the assertion options, and the credential of the browser."`
 }
 
-// RunConfirmed calls do in a transaction that has locked the caller's user, if the confirmation is
-// right: the password, or else a recent login, and a second factor if the user has one.
+// RunConfirmed verifies the confirmation of a request, and calls do in a transaction that has
+// locked the caller's user. A confirmation needs the password (or a recent login if the account
+// does not have a password), and also a second factor if the user has enrolled one.
 //
-// Invariant: the factor is checked only after the password was right, and used up only if do
-// succeeds. A code is counted as a guess, and the count committed, before it is checked.
+// Invariant: the factor is checked after the password, and used up only if do succeeds. A code is
+// counted as a guess, and the count is committed, before the code is checked.
 func (s *Service) RunConfirmed(ctx context.Context, caller *authz.Caller, c Confirmation, do func(ctx context.Context, self account.Self) error) error {
 	proof, err := s.deps.Accounts.VerifyPassword(ctx, caller, c.CurrentPassword)
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *Service) RunConfirmed(ctx context.Context, caller *authz.Caller, c Conf
 	return nil
 }
 
-// confirm uses up the factor of a confirmation. The user is locked.
+// confirm verifies the factor of a confirmation and uses it up. The caller has locked the user.
 func (s *Service) confirm(ctx context.Context, self account.Self, c Confirmation) error {
 	switch {
 	case c.Code != "" && len(c.Code) == codeDigits:

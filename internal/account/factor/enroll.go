@@ -27,7 +27,7 @@ type Enrollment struct{ Secret, URL, QR string }
 // sealedPlace is the place of a user's TOTP secret (see secrets.Key.Seal).
 func sealedPlace(userID int64) string { return "user_totp:" + strconv.FormatInt(userID, 10) }
 
-// EnrollTOTP starts the enrollment of an authenticator app. It replaces an unconfirmed one.
+// EnrollTOTP starts the enrollment of an authenticator app. It replaces an unconfirmed app.
 func (s *Service) EnrollTOTP(ctx context.Context, caller *authz.Caller, c Confirmation) (e Enrollment, err error) {
 	err = s.RunConfirmed(ctx, caller, c, func(ctx context.Context, self account.Self) error {
 		present, found, err := s.store.totp(ctx, self.ID)
@@ -47,7 +47,7 @@ func (s *Service) EnrollTOTP(ctx context.Context, caller *authz.Caller, c Confir
 	return e, err
 }
 
-// ConfirmTOTP makes the caller's authenticator app a factor, after a valid code. It returns the
+// ConfirmTOTP makes the caller's authenticator app a factor if the code is valid. It returns the
 // recovery codes if this is the first factor.
 func (s *Service) ConfirmTOTP(ctx context.Context, caller *authz.Caller, code string) (codes []string, err error) {
 	err = s.deps.Accounts.RunInPerson(ctx, caller, func(ctx context.Context, self account.Self) error {
@@ -76,8 +76,9 @@ func (s *Service) ConfirmTOTP(ctx context.Context, caller *authz.Caller, code st
 	return codes, err
 }
 
-// useTOTP accepts a code of a user's authenticator app. The user is locked. It returns
-// errWrongFactor for a wrong or used code, and without a confirmed app.
+// useTOTP verifies a code of a user's authenticator app and uses it up. It returns errWrongFactor
+// if the code is wrong or used, or if the user lacks a confirmed app. The caller has locked the
+// user.
 func (s *Service) useTOTP(ctx context.Context, userID int64, code string) error {
 	totp, found, err := s.store.totp(ctx, userID)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 type Notices interface {
 	// FactorAdded notifies the user of a new factor.
 	FactorAdded(ctx context.Context, locale, to, name, kind, passkey string) error
-	// FactorRemoved notifies the user that a factor, or all of them, were removed.
+	// FactorRemoved notifies the user that one factor was removed, or all factors.
 	FactorRemoved(ctx context.Context, locale, to, name, kind, passkey string) error
 	// RecoveryCodesGenerated notifies the user that new recovery codes replace the old ones.
 	RecoveryCodesGenerated(ctx context.Context, locale, to, name string) error
@@ -49,9 +49,9 @@ type Deps struct {
 
 // Service manages second factors.
 //
-// Invariant: an operation that adds, uses or removes a factor locks its user first. So a time step,
-// a recovery code and a challenge are accepted once. If two factors are added concurrently, only
-// the first one creates the recovery codes.
+// Invariant: an operation that adds, uses or removes a factor locks its user first. So each time
+// step, recovery code and challenge is accepted only once. If two factors are added concurrently,
+// only the first one creates the recovery codes.
 type Service struct {
 	deps  Deps
 	store store
@@ -96,8 +96,9 @@ func (s *Service) Overview(ctx context.Context, userID int64) (Overview, error) 
 	return o, err
 }
 
-// completeAddition completes the addition of a factor: it creates recovery codes if they are missing, records
-// the factor for the caller's login, and notifies the user. The caller has locked the user.
+// completeAddition completes the addition of a factor: it creates recovery codes if the user lacks
+// them, marks the caller's login as having passed a factor, and notifies the user. The caller has
+// locked the user.
 func (s *Service) completeAddition(ctx context.Context, self account.Self, family uuid.UUID, n notice, after map[string]any) (codes []string, err error) {
 	now := s.deps.Clock.Now()
 	existing, _, err := s.store.countRecoveryCodes(ctx, self.ID)

@@ -109,8 +109,8 @@ func (optionalCredential) Schema(r *shape.Registry) *shape.Schema {
 	return s
 }
 
-// The texts do not have a maximum length: like any malformed text, a long text is a wrong code or
-// an unknown challenge.
+// The strings do not have a maximum length: a string that is too long is a wrong code or an unknown
+// challenge, like any malformed string.
 type secondFactorInput struct {
 	Body struct {
 		Challenge    string             `json:"challenge" format:"password" minLength:"1" doc:"The challenge of the login."`
@@ -138,8 +138,7 @@ func (h *HTTP) CheckSecondFactor(ctx context.Context, in *secondFactorInput) err
 	return nil
 }
 
-// SecondFactorSession is the response of POST /auth/mfa: the response of the login that it
-// completes.
+// SecondFactorSession is the response of POST /auth/mfa: the response of the completed login.
 type SecondFactorSession struct {
 	User         account.SessionUser `json:"user"`
 	IsNewUser    *bool               `json:"isNewUser,omitempty" doc:"Only after a delegated login: whether the login created the account."`

@@ -20,7 +20,7 @@ type Attempt struct {
 	Remember           *bool // nil keeps the choice of the login
 }
 
-// CompleteLogin issues the credentials of a login whose second factor is right.
+// CompleteLogin verifies the second factor of a login and issues the credentials.
 func (s *Service) CompleteLogin(ctx context.Context, a Attempt, grant account.Grant) (account.User, account.Tokens, account.Challenge, error) {
 	f := account.SecondFactor{Challenge: a.Challenge, IsCode: len(a.Credential) == 0, Remember: a.Remember}
 	f.Verify = func(ctx context.Context, login account.Challenge) (string, error) {
@@ -67,8 +67,8 @@ func (s *Service) LoginOptions(ctx context.Context) (Options, error) {
 }
 
 // LogIn logs a user in with a passkey. If the authenticator has verified the user, the passkey
-// counts as two factors. Otherwise the login needs another factor of the user. Every credential
-// that does not verify returns the same error (INVALID_CREDENTIALS).
+// counts as two factors. Otherwise the login needs another factor of the user. For every credential
+// that does not verify, LogIn returns the same error (INVALID_CREDENTIALS).
 func (s *Service) LogIn(ctx context.Context, challengeID string, credential []byte, grant account.Grant) (user account.User, tokens account.Tokens, err error) {
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(credential)
 	if err != nil {

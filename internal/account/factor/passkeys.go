@@ -51,8 +51,8 @@ type Options struct {
 	JSON        []byte
 }
 
-// user returns a user in the terms of WebAuthn, and creates the constant user handle. The user is
-// locked.
+// user returns a user in the form that the WebAuthn library needs. It creates the user handle if it
+// is missing; the handle never changes. The caller has locked the user.
 func (s *Service) user(ctx context.Context, userID int64) (passkeyUser, error) {
 	user, handle, err := s.store.user(ctx, userID)
 	if err != nil {
@@ -73,15 +73,15 @@ func (s *Service) user(ctx context.Context, userID int64) (passkeyUser, error) {
 	return user, err
 }
 
-// keep stores the data of a challenge. userID is nil for a login.
+// keep stores a challenge with its session data. userID is nil for a login.
 func (s *Service) keep(ctx context.Context, kind string, userID *int64, options, session []byte) (Options, error) {
 	id := uuid.New() // random, because the ID of a login's challenge is not bound to a user
 	return Options{id, options}, s.store.insertChallenge(ctx, id, kind, userID, session, s.deps.Clock.Now())
 }
 
-// useChallenge calls verify with the data of a challenge and uses the challenge up. It returns
-// errUnverified for an unknown, used or expired challenge, and for a challenge of another kind or
-// user. userID is 0 for a login. The caller has locked the user.
+// useChallenge calls verify with the session data of a challenge, and uses up the challenge if
+// verify succeeds. It returns errUnverified for an unknown, used or expired challenge, and for a
+// challenge of another kind or user. userID is 0 for a login. The caller has locked the user.
 func (s *Service) useChallenge(ctx context.Context, text, kind string, userID int64, verify func(session []byte) error) error {
 	id, err := uuid.Parse(text)
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *Service) usePasskey(ctx context.Context, userID int64, session, credent
 	return userVerified, s.store.usePasskey(ctx, p, s.deps.Clock.Now())
 }
 
-// CanLogIn reports whether a user has a passkey, with which they can log in.
+// CanLogIn reports whether a user can log in with a passkey.
 func (s *Service) CanLogIn(ctx context.Context, userID int64) (bool, error) {
 	all, err := s.store.passkeys(ctx, userID)
 	return len(all) > 0, err

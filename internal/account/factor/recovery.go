@@ -30,8 +30,8 @@ func newRecoveryCode() string {
 	return string(random[:recoveryLength/2]) + "-" + string(random[recoveryLength/2:])
 }
 
-// normalRecoveryCode returns a code without regard to case, hyphens, spaces and letters that look
-// like digits. It reports false for a text that cannot be a code.
+// normalRecoveryCode normalizes a code: upper case, without hyphens and spaces, and with digits in
+// place of letters that look like them. It reports false if the text cannot be a code.
 func normalRecoveryCode(text string) (string, bool) {
 	text = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(text))
 	return text, len(text) == recoveryLength && strings.Trim(text, codeAlphabet) == ""

@@ -16,10 +16,11 @@ type resetNotice struct {
 }
 
 // Reset removes all factors of a user, and ends all logins and open challenges. It uses the
-// transaction of ctx if there is one. It refuses a platform admin, unless byOperator is set.
+// transaction of ctx if there is one. For a platform admin it returns an error, unless byOperator
+// is set.
 //
-// Invariant: a login that is completed at the same time ends with the reset, or finds its challenge
-// gone, because both lock the user.
+// Invariant: Reset ends a login that is completed concurrently, or the login fails because its
+// challenge is gone. Both lock the user.
 func (s *Service) Reset(ctx context.Context, userID int64, byOperator bool) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if err := s.deps.Accounts.RevokeCredentials(ctx, userID); err != nil { // also locks the user

@@ -89,7 +89,8 @@ func (s store) insertRecoveryCode(ctx context.Context, userID int64, hash string
 	return sqldb.Wrap(err, "insert recovery code")
 }
 
-// useRecoveryCode marks a recovery code as used. It reports whether there was such an unused code.
+// useRecoveryCode marks a recovery code as used. It reports false if the code is unknown or already
+// used.
 func (s store) useRecoveryCode(ctx context.Context, userID int64, hash string, now time.Time) (bool, error) {
 	n, err := s.q(ctx).UseRecoveryCode(ctx, factorsql.UseRecoveryCodeParams{UserID: userID, CodeHash: hash, UsedAt: &now})
 	return n > 0, sqldb.Wrap(err, "use recovery code")
@@ -99,8 +100,8 @@ func (s store) deleteRecoveryCodes(ctx context.Context, userID int64) error {
 	return sqldb.Wrap(s.q(ctx).DeleteRecoveryCodes(ctx, userID), "delete recovery codes")
 }
 
-// user returns a user without passkeys, and the user handle, which can be empty. It returns
-// errAbsent if the user does not exist.
+// user returns a user, without loading the passkeys, and the user handle, which can be empty. It
+// returns errAbsent if the user does not exist.
 func (s store) user(ctx context.Context, userID int64) (u passkeyUser, handle string, err error) {
 	row, err := s.q(ctx).FactorUser(ctx, userID)
 	if row.PasskeyHandle != nil {
@@ -182,7 +183,7 @@ func (s store) insertChallenge(ctx context.Context, id uuid.UUID, kind string, u
 	return sqldb.Wrap(err, "insert passkey challenge")
 }
 
-// challenge returns the user of a challenge, which is 0 for a login, and its data. It returns
+// challenge returns the user ID of a challenge (0 for a login) and its session data. It returns
 // errAbsent for an unknown or expired challenge.
 func (s store) challenge(ctx context.Context, id uuid.UUID, kind string, now time.Time) (userID int64, session []byte, err error) {
 	row, err := s.q(ctx).PasskeyChallenge(ctx, factorsql.PasskeyChallengeParams{ID: id, Kind: kind, Now: now})

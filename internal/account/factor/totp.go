@@ -36,8 +36,8 @@ func newTOTPSecret() string {
 // requires of new secrets.
 const minSecret, maxSecret = 10, 64
 
-// ParseSecret returns the secret of an authenticator app of another system in the form in which it
-// is stored. It ignores case, spaces, hyphens and padding. The error does not contain the secret.
+// ParseSecret converts the secret of an authenticator app from another system to the stored form.
+// It ignores case, spaces, hyphens and padding. The error does not contain the secret.
 func ParseSecret(text string) (string, error) {
 	text = strings.TrimRight(strings.NewReplacer(" ", "", "-", "").Replace(strings.ToUpper(text)), "=")
 	key, err := secretEncoding.DecodeString(text)

@@ -38,7 +38,8 @@ func TestParseSecret(t *testing.T) {
 	}
 }
 
-// A code is accepted one step before and after its own, and no step twice or backwards.
+// A code is accepted in its own step, one step before and one step after. After a step is accepted,
+// that step and earlier steps are rejected.
 func TestStepsAreAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	secret := newTOTPSecret()

@@ -78,10 +78,11 @@ func (s *Service) relyingParty(origin string) (*webauthn.WebAuthn, error) {
 	})
 }
 
-// anyOrigin is the origin for options, which do not depend on it.
+// anyOrigin is the origin for creating options, which do not depend on the origin.
 const anyOrigin = "https://localhost"
 
-// creationOptions returns the options to register a passkey, and the data to store until then.
+// creationOptions returns the options to register a passkey, and the session data to store until
+// the registration.
 func (s *Service) creationOptions(user passkeyUser) (options, session []byte, err error) {
 	party, err := s.relyingParty(anyOrigin)
 	if err != nil {
@@ -94,8 +95,8 @@ func (s *Service) creationOptions(user passkeyUser) (options, session []byte, er
 	return encode(creation.Response, data, "excludeCredentials")
 }
 
-// requestOptions returns the options to use a passkey of the user, and the data to store until
-// then.
+// requestOptions returns the options to use a passkey of the user, and the session data to store
+// until the use.
 func (s *Service) requestOptions(user passkeyUser) (options, session []byte, err error) {
 	party, err := s.relyingParty(anyOrigin)
 	if err != nil {
@@ -165,7 +166,7 @@ func (s *Service) verifyCreation(user passkeyUser, session, credential []byte) (
 const minModulus = 2048
 
 // checkKey returns errUnverified for a public key that cannot verify assertions. Without
-// attestation, nothing is signed with the key at the registration.
+// attestation, a registration does not prove that the key can sign.
 func checkKey(raw []byte) error {
 	key, err := webauthncose.ParsePublicKey(raw)
 	if err != nil {
@@ -186,8 +187,8 @@ func checkKey(raw []byte) error {
 	return nil
 }
 
-// ceremony returns the library and the data of a challenge for a page of an origin. It returns
-// errUnverified if the origin is not first-party.
+// ceremony returns the library's object and the session data of a challenge, for a page of an
+// origin. It returns errUnverified if the origin is not first-party.
 func (s *Service) ceremony(origin string, session []byte) (*webauthn.WebAuthn, webauthn.SessionData, error) {
 	var data webauthn.SessionData
 	if !s.deps.FirstParty(origin) {

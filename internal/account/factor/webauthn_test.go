@@ -10,8 +10,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
 )
 
-// A public key that cannot verify assertions is refused at the registration (RFC 9053, section 7,
-// and RFC 8230, section 4, have the parameters).
+// A public key that cannot verify assertions is rejected at registration (RFC 9053, section 7, and
+// RFC 8230, section 4, define the parameters).
 func TestUnusableKeys(t *testing.T) {
 	t.Parallel()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -56,9 +56,9 @@ func (s *Service) findOrCreateUser(ctx context.Context, provider string, who ide
 // email, else a new user.
 //
 // Invariant: an identity belongs to one user, and an account is linked by email only if the
-// provider confirms the email. The user is locked, so that anything that ends logins also ends the
-// code or happens before it. resolve reads the identity again under the lock, because it may have
-// been removed; in that case findOrCreateUser starts again.
+// provider confirms the email. The user is locked, so an operation that ends logins either ends the
+// new code too, or has finished before the code is issued. resolve reads the identity again under
+// the lock, because the identity may have been removed; in that case findOrCreateUser starts again.
 func (s *Service) resolve(ctx context.Context, provider string, who identity, now time.Time) (codeSubject, error) {
 	email, emailErr := mail.NormalizeAddress(who.email)
 	proved := emailErr == nil && who.emailVerified

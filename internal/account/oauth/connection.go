@@ -19,7 +19,7 @@ type Connections interface {
 	CountsAsMFA(ctx context.Context, connection, identity uuid.UUID) (counts, ok bool, err error)
 }
 
-// Flow is a login through a connection in progress.
+// Flow is a login in progress through a connection.
 type Flow struct {
 	Connection             uuid.UUID
 	IsTest                 bool
@@ -32,7 +32,7 @@ func NewFlow(connection uuid.UUID, isTest bool) Flow {
 }
 
 // Begin stores the start of a login through a connection. It returns the key of the browser (see
-// Start); known is its existing key, or "".
+// Start); known is the browser's existing key, or "".
 func (s *Service) Begin(ctx context.Context, f Flow, known string) (key string, err error) {
 	key = browserKey(known)
 	return key, s.store.insertFlow(ctx, authz.SSO, flow{
@@ -40,8 +40,8 @@ func (s *Service) Begin(ctx context.Context, f Flow, known string) (key string, 
 	}, key, s.deps.Clock.Now())
 }
 
-// Take ends a login through a connection. It returns a LoginError unless the login was started in
-// the browser with the key, and has neither ended nor expired.
+// Take deletes a login in progress and returns it. It returns a LoginError if the state is unknown
+// or expired, or if another browser started the login.
 func (s *Service) Take(ctx context.Context, state, key string) (Flow, error) {
 	f, err := s.store.takeFlow(ctx, authz.SSO, state, key, s.deps.Clock.Now())
 	if err != nil || f.connection == nil {

@@ -35,7 +35,7 @@ const (
 	// never started, or is already finished.
 	errInvalidState LoginError = "invalid_state"
 	// errEmailUnverified means that the provider does not confirm the user's email, or that this
-	// service does not accept it.
+	// service does not accept the address.
 	errEmailUnverified LoginError = "email_unverified"
 	// errLinkRefused means that the account with the email must not be linked by email.
 	errLinkRefused LoginError = "link_refused"
@@ -55,7 +55,8 @@ func providerError(what string, err error) error {
 const longestReason = 300
 
 // Describe returns the text of an error for the log. If the token endpoint returned an error, the
-// text has only its status and error code, because the rest of the response may contain anything.
+// text contains only the status and the error code of the response, because the rest may contain
+// anything.
 func Describe(err error) string {
 	var refusal *oauth2.RetrieveError
 	if errors.As(err, &refusal) {

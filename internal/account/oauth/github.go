@@ -72,7 +72,7 @@ func (g *gitHub) identify(ctx context.Context, reply Reply, f flow) (identity, e
 	return who, nil
 }
 
-// get reads a resource of the API and decodes it into into.
+// get reads a resource of the API into the value that into points to.
 func (g *gitHub) get(ctx context.Context, path string, token *oauth2.Token, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, g.api+path, nil)
 	if err != nil {

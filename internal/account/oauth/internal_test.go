@@ -79,7 +79,7 @@ func TestAnswersAreLimited(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		if (err != nil) != fails || len(body) > maxProviderBody+1 {
-			t.Errorf("of %d bytes %d are read: %v", size, len(body), err)
+			t.Errorf("response of %d bytes: read %d: %v", size, len(body), err)
 		}
 	}
 }

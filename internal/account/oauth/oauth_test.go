@@ -59,13 +59,13 @@ func TestOAuthRedirectBeginsAFlow(t *testing.T) {
 			t.Fatal(err)
 		}
 		if state == q.Get("state") || strings.Contains(cookie, browser) {
-			t.Error("a secret is stored as it is")
+			t.Error("a secret is stored in plain text")
 		}
 	})
 }
 
 // Rule 2 (c): a new user gets a verified account with a first tenant. Rule 2 (a): later logins of
-// the same person get the same account, even if its email has changed.
+// the same person get the same account, even if the email at the provider has changed.
 func TestOAuthRegistersThenLogsIn(t *testing.T) {
 	t.Parallel()
 	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
@@ -113,7 +113,8 @@ func TestOAuthLinksByEmail(t *testing.T) {
 	})
 }
 
-// A person who registered an email of another person loses access when its owner logs in.
+// A person who registered an email of another person loses access when the owner of the email logs
+// in.
 func TestOAuthTakesAnUnverifiedAccountFromItsRegistrant(t *testing.T) {
 	t.Parallel()
 	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
@@ -272,7 +273,7 @@ func TestOAuthExchange(t *testing.T) {
 			t.Errorf("code %s is not a random UUID", used)
 		}
 		if r.count(`SELECT count(*) FROM oauth_codes WHERE code_hash = $1`, used) != 0 {
-			t.Error("the code is stored as it is")
+			t.Error("the code is stored in plain text")
 		}
 		r.exchange(strings.ToUpper(used)).session(t)
 		now.Set(now.Now().Add(time.Second))
@@ -442,7 +443,7 @@ func TestOAuthNamesAreUnique(t *testing.T) {
 	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
 		p := oauth.GitHubProvider("id", "secret")
 		if _, err := oauth.NewService(oauth.Deps{DB: r.db, Clock: clock.System(), Accounts: r.accounts, Providers: []oauth.Provider{p, p}}); err == nil {
-			t.Error("two providers have one name")
+			t.Error("two providers with the same name are accepted")
 		}
 	})
 }

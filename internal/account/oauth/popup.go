@@ -35,14 +35,14 @@ func popupPolicy(logo string) string {
 	return policy + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// Popup serves the callback page of the frontend, to which Finish redirects the browser, and its
-// script. The page posts a message {type: "oauth-callback", code} or the error to the window that
-// opened it, and closes itself (rules: account#delegated-login). Only pages of frontendURL's origin
-// can receive the message: the origin is fixed here and does not depend on the address of the page.
-// The page uses the language of the browser and the operator's brand. If own is set, the service's
-// own pages are the frontend, and logins outside a popup end here too: the page passes the result
-// to signIn, the console's sign-in page. Without a console, signIn is empty, and the page itself
-// exchanges the code and continues to the billing page.
+// Popup serves the frontend's callback page, to which Finish redirects the browser, and the script
+// of the page. The page posts a message {type: "oauth-callback", code} or the error to the window
+// that opened it, and closes itself (rules: account#delegated-login). Only pages of frontendURL's
+// origin can receive the message: the server sets the origin, regardless of the address of the
+// page. The page uses the language of the browser and the operator's brand. If own is set, the
+// service's own pages are the frontend, and the page also completes logins outside a popup: it
+// passes the result to signIn, the console's sign-in page. Without a console, signIn is empty, and
+// the page exchanges the code itself and continues to the billing page.
 func Popup(pages frontend.Addresses, own bool, signIn string, b brand.Brand, publicURL string) (http.Handler, error) {
 	frontendURL, path := strings.TrimRight(pages.URL, "/"), pages.Path(frontend.OAuthCallback)
 	u, err := url.Parse(frontendURL)

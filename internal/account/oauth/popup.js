@@ -2,7 +2,7 @@
 
 (() => {
   const query = new URLSearchParams(location.search);
-  // The code is used once and soon; it need not stay in the history either.
+  // Keep the one-time code out of the browser history.
   history.replaceState(null, "", location.pathname);
   const message = { type: "oauth-callback" };
   for (const key of ["code", "error"]) {
@@ -29,7 +29,7 @@
     finish(own);
   }
 
-  // finish ends a login that did not begin in a popup, in cookie mode.
+  // finish completes a login that did not begin in a popup, in cookie mode.
   async function finish(own) {
     const session = await fetch("/csrf-cookie", { credentials: "include" });
     await fetch("/api/v1/auth/oauth/exchange", {

@@ -2,7 +2,7 @@
 INSERT INTO oauth_flows (state_hash, browser_hash, provider, verifier, nonce, expires_at, created_at, connection_id, is_test)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
--- If a state comes back twice, only one of the two finds the flow. A state from another browser or
+-- If a state is returned twice, only the first request finds the flow. A state from another browser or
 -- provider does not delete the flow.
 -- name: TakeOAuthFlow :one
 DELETE FROM oauth_flows

@@ -82,9 +82,8 @@ type Service struct {
 	providers map[string]identityProvider
 }
 
-// NewService returns a new Service. It returns an error if two providers have the same name, or if one has a
-// reserved name. It
-// does not contact the providers.
+// NewService returns a new Service, without contacting the providers. It returns an error if two
+// providers have the same name, or if a provider has a reserved name.
 func NewService(d Deps) (*Service, error) {
 	if d.Client == nil {
 		d.Client = NewClient()
@@ -102,7 +101,7 @@ func NewService(d Deps) (*Service, error) {
 	return s, nil
 }
 
-// Providers returns the names of the configured providers, sorted. It returns none if logins at
+// Providers returns the names of the configured providers, sorted. The list is empty if logins at
 // providers are disabled.
 func (s *Service) Providers() []string {
 	names := make([]string, 0, len(s.providers))
@@ -127,9 +126,9 @@ type flow struct {
 
 // Start starts a login. It returns the URL of the provider's consent page, or the frontend's URL
 // with an error if the provider is unreachable. The caller must store key in a cookie: only the
-// browser that has it can finish the login. known is the browser's existing key, or "". Keeping the
-// existing key allows concurrent logins in two windows. host is the host name by which the browser
-// addresses the service.
+// browser with this key can finish the login. known is the browser's existing key, or "". Keeping
+// the existing key allows concurrent logins in two windows. host is the host name by which the
+// browser addresses the service.
 func (s *Service) Start(ctx context.Context, provider, known, host string) (url, key string, err error) {
 	p, ok := s.providers[provider]
 	if !ok {
@@ -227,7 +226,7 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 		if account.IsUserDeleted(err) { // the codes were deleted with the account
 			err = errCode
 		}
-		if err == nil && isNew { // the browser may not have sent the language that the frontend sends
+		if err == nil && isNew { // the callback's request may lack the language that the frontend sends
 			err = s.deps.Accounts.SetLocaleIfUnset(ctx, who.userID)
 		}
 		return err

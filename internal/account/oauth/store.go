@@ -72,7 +72,8 @@ func (s store) providerOf(ctx context.Context, id uuid.UUID) (provider string, e
 type codeSubject struct {
 	userID   int64
 	identity uuid.UUID
-	// connection is the single sign-on connection that the identity belongs to; nil for others.
+	// connection is the single sign-on connection that the identity belongs to; nil for other
+	// identities.
 	connection *uuid.UUID
 	isNew      bool // this login created the account
 	// browserHash is the hash of the key of the browser that started the login.

@@ -132,7 +132,7 @@ func wantFresh(s *apptest.Server, token string, formerID int64) {
 	s.T.Helper()
 	kept := keptOf(s, token).WantAt("account.name", "Robert").WantAt("account.locale", nil).WantAt("account.email_verified_at", nil)
 	if kept.At("account.id") == float64(formerID) || strings.Contains(kept.Text, "Builder") || strings.Contains(kept.Text, "account.deleted") {
-		s.T.Errorf("the account lives again: %s", kept.Text)
+		s.T.Errorf("the deleted account works again: %s", kept.Text)
 	}
 	for _, list := range []string{"tenants", "identities", "push_subscriptions", "invitations_received", "invitations_sent", "api_keys_created", "impersonations"} {
 		kept.WantAt(list, []any{})
@@ -155,7 +155,7 @@ func TestDeletingADelegatedAccount(t *testing.T) {
 		me(s, token).WantRefused(401, "")
 		again := delegate(s, "deb@example.com").WantAt("isNewUser", true)
 		if again.At("user.id") == first.At("user.id") || again.At("user.tenants.0.id") == first.At("user.tenants.0.id") {
-			t.Errorf("the account lives again: %s", again.Text)
+			t.Errorf("the deleted account works again: %s", again.Text)
 		}
 		if got := keptOf(s, again.Str("accessToken")); len(got.At("tenants").([]any)) != 1 || len(got.At("identities").([]any)) != 1 {
 			t.Errorf("%s", got.Text)
@@ -163,7 +163,7 @@ func TestDeletingADelegatedAccount(t *testing.T) {
 	})
 }
 
-// A rejected deletion changes nothing. It succeeds once the other members have left and the
+// A rejected deletion changes nothing. Deletion succeeds once the other members have left and the
 // subscription has ended, but not while its cancellation is only scheduled.
 func TestDeletingAnOwnersAccount(t *testing.T) {
 	t.Parallel()
@@ -251,8 +251,8 @@ func TestExportHasEverythingButSecrets(t *testing.T) {
 	})
 }
 
-// Long lists are exported page by page and each entry once, including when the list ends with a
-// full page and when many entries have the same time.
+// A long list is exported page by page and each entry once, even if the last page is full or many
+// entries have the same time.
 func TestExportOfMuch(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

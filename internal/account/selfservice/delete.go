@@ -76,7 +76,7 @@ func (s *Service) delete(ctx context.Context, caller *authz.Caller, proof accoun
 	})
 }
 
-// leave ends the membership of a user, and their tenant if they own it.
+// leave removes a user from their tenant, or deletes the tenant if the user owns it.
 func (s *Service) leave(ctx context.Context, userID int64) error {
 	id, owned, err := s.deps.Memberships.CloseOwnedTenant(ctx, userID)
 	if err != nil || id == uuid.Nil || owned {

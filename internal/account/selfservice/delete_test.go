@@ -70,7 +70,7 @@ func TestDeletingTheAccount(t *testing.T) {
 		// The email can be registered again, which creates a new account.
 		again := s.RegisterAlone("Bob again", "bob@example.com")
 		if s.UserID(again) == id {
-			t.Error("the account lives again")
+			t.Error("the deleted account works again")
 		}
 
 		// A tenant without other members is deleted with its owner.
@@ -81,7 +81,7 @@ func TestDeletingTheAccount(t *testing.T) {
 		s.AwaitNotifications()
 		deleteAccount(s, ada.Token).Want(204)
 		if n := s.CountRows("SELECT count(*) FROM tenants WHERE id = $1 AND deleted_at IS NOT NULL", ada.Tenant); n != 1 {
-			t.Error("the tenant lives")
+			t.Error("the tenant was not deleted")
 		}
 		s.Call("GET", ada.Path("/usage"), secret, nil).As("the tenant's key").WantRefused(401, "")
 	})

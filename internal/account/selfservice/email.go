@@ -63,7 +63,7 @@ func (s *Service) RequestVerification(ctx context.Context, caller *authz.Caller)
 }
 
 // mailLink mails a verification link. Users can request mail to arbitrary addresses, so at most one
-// per minute is sent to each address. The response does not depend on it.
+// per minute is sent to each address. The response is the same if no mail is sent.
 func (s *Service) mailLink(ctx context.Context, user account.User, address, locale string) error {
 	if !s.deps.Limiter.Allow(ctx, limit.AccountMail, address).Allowed {
 		return nil

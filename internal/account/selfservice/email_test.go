@@ -54,7 +54,7 @@ func verify(s *apptest.Server, token string) apptest.Reply {
 	return s.Call("POST", "/api/v1/auth/verify-email", "", apptest.Object{"token": token})
 }
 
-// confirm uses a link with a login.
+// confirm uses a link while logged in.
 func confirm(s *apptest.Server, login, token string) apptest.Reply {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/auth/verify-email", login, apptest.Object{"token": token})
@@ -201,7 +201,7 @@ func TestChangingThePassword(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": "ada@example.com", "password": "battery staple"}).Want(200)
 		awaitMails(s, "ada@example.com", 1)
 
-		// An account without a password needs none.
+		// An account without a password can omit the current password.
 		apptest.Exec(t, s.DB(), "UPDATE users SET password_hash = NULL WHERE email = 'ada@example.com'")
 		change(apptest.WithChanges(body, apptest.Object{"current_password": apptest.Absent, "password": password, "password_confirmation": password})).Want(204)
 		s.LogIn("ada@example.com")

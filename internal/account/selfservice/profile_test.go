@@ -62,7 +62,7 @@ func TestLogins(t *testing.T) {
 		}
 		list.WantAt("data.1.ip", "127.0.0.1").WantAt("data.1.user_agent", "Go-http-client/1.1")
 		if got := list.TimeAt("data.1.expires_at").Sub(list.TimeAt("data.1.created_at")); got != 30*apptest.Day {
-			t.Errorf("it expires after %s", got)
+			t.Errorf("the session expires after %s", got)
 		}
 
 		// A refresh continues the login and updates its user agent.

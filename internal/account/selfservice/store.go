@@ -82,7 +82,7 @@ func (s store) deleteExpiredVerifications(ctx context.Context, now time.Time) er
 	return sqldb.Wrap(s.q(ctx).DeleteExpiredVerifications(ctx, now), "delete expired verifications of email")
 }
 
-// changeEmail sets a new, verified email. It returns errToken if an account uses the email.
+// changeEmail sets a new, verified email. It returns errToken if another account uses the email.
 func (s store) changeEmail(ctx context.Context, userID int64, email string, now time.Time) error {
 	name, err := s.q(ctx).ChangeEmail(ctx, selfservicesql.ChangeEmailParams{ID: userID, Email: email, Now: &now})
 	if err != nil {

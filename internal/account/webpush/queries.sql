@@ -20,7 +20,7 @@ SELECT endpoint, p256dh, auth FROM push_subscriptions WHERE id = $1 AND user_id 
 -- name: DeletePushSubscriptionOfUser :exec
 DELETE FROM push_subscriptions WHERE user_id = $1 AND endpoint = $2;
 
--- Only if the subscription has not changed since it was used: the browser may have renewed its
+-- Keeps a subscription that has changed since it was used: the browser may have renewed its
 -- keys.
 -- name: DeleteLostPushSubscription :exec
 DELETE FROM push_subscriptions WHERE id = $1 AND endpoint = $2 AND p256dh = $3 AND auth = $4;

@@ -91,8 +91,8 @@ func (s *Service) subscribe(ctx context.Context, userID int64, sub push.Subscrip
 		return browser{}, err
 	}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		// The lock prevents concurrent requests from exceeding the limit together. The recheck
-		// ensures that a login that has ended leaves no browser that receives messages.
+		// The lock prevents concurrent requests from together exceeding the limit. The recheck
+		// ensures that an ended login cannot add a browser that receives messages.
 		if err := s.store.lockUser(ctx, userID); err != nil {
 			return err
 		}

@@ -97,7 +97,8 @@ func TestPushSubscriptions(t *testing.T) {
 		if got := r.browsers("2"); len(got) != 0 {
 			t.Errorf("another user sees %v", got)
 		}
-		// Deleting an unknown subscription or another user's succeeds and deletes nothing.
+		// Deleting an unknown subscription, or a subscription of another user, succeeds and deletes
+		// nothing.
 		for _, c := range []struct {
 			token, endpoint string
 			left            int
@@ -190,7 +191,7 @@ func TestAtMostTwentyBrowsers(t *testing.T) {
 		wg.Wait()
 		list := r.browsers("1")
 		if made.Load() != most || refusals.Load() != 5 || len(list) != most {
-			t.Errorf("%d made, %d refused, %d there", made.Load(), refusals.Load(), len(list))
+			t.Errorf("%d created, %d rejected, %d stored", made.Load(), refusals.Load(), len(list))
 		}
 		r.subscribe("1", list[0].Endpoint) // an existing subscription
 		other := r.subscribe("2", "https://push.example.com/of-another")

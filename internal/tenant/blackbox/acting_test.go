@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// operator.md, section 3: the platform sees a customer's webhook endpoints and API keys as the customer
-// does, without secrets, and with the permission for each.
+// operator.md, section 3: platform admins see a customer's webhook endpoints and API keys as the
+// customer does, without secrets. Other users cannot see them.
 func TestEndpointsAndKeysOfACustomer(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

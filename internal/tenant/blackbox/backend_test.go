@@ -63,7 +63,7 @@ func TestExternalIDAndMetadata(t *testing.T) {
 	})
 }
 
-// The result of a change has at most 16 KiB of compact JSON.
+// After a change, the metadata has at most 16 KiB as compact JSON.
 func TestSizeOfMetadata(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -102,7 +102,7 @@ func TestAssignOwner(t *testing.T) {
 		}
 		s.Call("GET", path, key, nil).Want(200).WantAt("data.name", "Engines")
 
-		// A member becomes the owner of a tenant that has none.
+		// If a tenant lacks an owner, a member can become the owner.
 		path = adminTenants + "/" + s.Call("POST", adminTenants, key, apptest.Object{"name": "Invited"}).Want(201).Str("data.id")
 		s.Call("POST", path+"/invitations", key, apptest.Object{"email": "di@example.com", "role": "member"}).Want(201)
 		di := s.RegisterAlone("Di", "di@example.com")
@@ -217,7 +217,7 @@ func TestFiltersOfTenants(t *testing.T) {
 		s.Call("GET", adminTenants+"?sort=slug", key, nil).WantRefused(400, "")
 		s.Call("GET", adminTenants+"?filter[plan]=gift&per_page=1", key, nil).Want(200).WantAt("meta.total", float64(1))
 
-		// The default plan's filter includes the tenants that have it without a subscription.
+		// The filter for the default plan also includes tenants without a subscription.
 		s.CatalogAdmin().AdminCall("PATCH", "/plans/"+standard, apptest.Object{"is_default": true}).Want(200)
 		check("filter[plan]=standard", "c gone", "b plain")
 		check("filter[plan]=gift", "a gift")
@@ -225,7 +225,7 @@ func TestFiltersOfTenants(t *testing.T) {
 	})
 }
 
-// Webhooks about a tenant carry the fields of the backend.
+// Webhooks about a tenant contain the fields of the operator's backend.
 func TestWebhooksCarryTheBackendsFields(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

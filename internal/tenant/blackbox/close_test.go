@@ -59,7 +59,8 @@ func TestDeletingATenant(t *testing.T) {
 		s.Call("POST", "/api/v1/invitations/"+invitation+"/accept", s.RegisterAlone("Coy", "coy@example.com"), nil).WantRefused(404, "INVITATION_NOT_FOUND")
 		deleteTenant(s, ada, ada.Token).WantRefused(403, "")
 
-		// For admins it is listed among the deleted tenants, and otherwise gone.
+		// Admins can read the deleted tenant and find it in the list of deleted tenants, but cannot
+		// change it.
 		of := "/api/v1/admin/tenants/" + ada.Tenant
 		if a := s.Call("GET", of, admin, nil).Want(200); a.At("data.deleted_at") == nil || a.At("data.member_count") != float64(0) {
 			t.Errorf("%s", a.Text)

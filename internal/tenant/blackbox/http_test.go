@@ -235,7 +235,7 @@ func refusedTenantFields(t *testing.T, s *apptest.Server, ada apptest.Owner) {
 	}
 }
 
-// Values at the limits are accepted, with their stored form.
+// Values at the limits are accepted and stored as value.
 func acceptedTenantFields(t *testing.T, s *apptest.Server, ada apptest.Owner) {
 	for name, tt := range map[string]struct {
 		body  string

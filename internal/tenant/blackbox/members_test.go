@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A tenant shows up to a thousand members. A larger tenant shows the first ones to join and their
-// total number, and still the owner and the caller's role.
+// A tenant shows up to a thousand members. A larger tenant shows its earliest members, the total
+// number, the owner, and the caller's role.
 func TestALargeTenantShowsItsFirstMembers(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -37,7 +37,7 @@ func TestALargeTenantShowsItsFirstMembers(t *testing.T) {
 				t.Errorf("%d users of %q", len(list), a.Header.Get("X-Users-Total"))
 			}
 			if at, ok := a.At(below + ".user_joined_at").(string); !ok || at == "" {
-				t.Error("when the caller joined is missing")
+				t.Error("the caller's join time is missing")
 			}
 			if permissions, _ := a.At(below + ".user_permissions").([]any); len(permissions) == 0 {
 				t.Error("the caller's permissions are missing")

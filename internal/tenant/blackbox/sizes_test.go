@@ -13,8 +13,8 @@ func filled(bytes int) object {
 	return object{"x": strings.Repeat("s", bytes-len(`{"x":""}`))}
 }
 
-// A tenant's settings are limited in size for members and admins, which also limits a page of
-// tenants.
+// Neither members nor admins can exceed the maximum size of a tenant's settings. This also limits
+// the size of a page of tenants.
 func TestSettingsAreBounded(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

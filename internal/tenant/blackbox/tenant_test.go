@@ -36,10 +36,10 @@ func TestUpdateTenant(t *testing.T) {
 			}
 		}
 		if a.Str("tenant.updated_at") == a.Str("tenant.created_at") {
-			t.Error("updated_at stays")
+			t.Error("updated_at did not change")
 		}
 
-		// Absent fields are unchanged. Null clears nullable fields, and so does an empty text.
+		// Absent fields are unchanged. Null clears nullable fields, and so does an empty string.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{}).Want(200)
 		a = s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{
 			"settings": nil, "legal_name": nil, "address": nil, "city": "", "postal_code": nil, "country": nil, "vat_number": nil, "billing_email": nil,
@@ -82,7 +82,7 @@ func TestUpdateTenantRefusals(t *testing.T) {
 			}
 		}
 		// Values of the maximum length are accepted, and so is the tenant's own slug. VAT numbers
-		// of other countries have no format.
+		// of other countries can have any format.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{"country": "US"}).Want(200)
 		for field, n := range map[string]int{"name": 255, "slug": 255, "legal_name": 255, "address": 500, "city": 255, "postal_code": 20, "vat_number": 50} {
 			s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{field: long(n)}).Want(200)

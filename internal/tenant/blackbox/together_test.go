@@ -7,9 +7,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Concurrent requests of many callers, whose lookups are batched, each get their own response:
-// members, a user without a tenant, an admin who impersonates a user, and callers who are rejected
-// although the requested data was read together with their token.
+// Lookups of concurrent requests are batched, but each caller gets their own response: members, a
+// user without a tenant, an admin who impersonates a user, and callers who are rejected although
+// the requested data was read together with their token.
 func TestAnswersOfManyAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

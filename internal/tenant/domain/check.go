@@ -30,7 +30,7 @@ func (s *Service) isPublished(ctx context.Context, d Domain) (bool, error) {
 }
 
 // Verify looks up the record of a domain, and marks the domain as verified if it exists. Otherwise
-// it returns domain_not_verified with the record. It returns DOMAIN_TAKEN while another tenant has
+// it returns domain_not_verified with the record. It returns DOMAIN_TAKEN if another tenant has
 // verified the domain. A failed lookup does not count as a failed daily check.
 //
 // Invariant: at most one tenant has verified a domain. A unique index decides between two tenants
@@ -80,11 +80,11 @@ const (
 	// checkInterval is the time between two checks of a domain. The job runs once an hour, so a full
 	// day would move the time of the check every day.
 	checkInterval = 23 * time.Hour
-	// checkBatch is the maximum number of domains that are read at a time.
+	// checkBatch is the maximum number of domains per query.
 	checkBatch = 500
 )
 
-// Check repeats the check of the verified domains that are due. A domain is lost after
+// Check looks up the records of the verified domains that are due. A domain is lost after
 // maxFailedChecks failed checks in a row. If the name servers do not answer, the check is repeated
 // with the next run.
 func (s *Service) Check(ctx context.Context) error {

@@ -52,8 +52,8 @@ func recordName(domain string) string { return "_tenantry." + domain }
 func recordValue(token string) string { return "tenantry-verification=" + token }
 
 // normalize returns the form in which a domain is stored and compared: lower case, punycode, without
-// a final dot. ok is false unless the text is a domain that can belong to a tenant:
-// registrable, or below such a domain.
+// a final dot. ok is false if no tenant can own the domain. A tenant can own a registrable domain,
+// or a domain below one, unless it belongs to a mail provider.
 func normalize(text string) (domain string, ok bool) {
 	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
 	if _, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
@@ -66,7 +66,8 @@ func normalize(text string) (domain string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	// An address accepts the same host names. It is shorter than the limit of addresses.
+	// Email addresses allow the same host names. Even with the longest name, the address does not
+	// exceed the maximum length.
 	address, err := mail.NormalizeAddress("a@" + ascii)
 	if err != nil {
 		return "", false

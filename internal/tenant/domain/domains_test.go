@@ -136,7 +136,7 @@ func TestRightsOfDomains(t *testing.T) {
 		s.Call("PATCH", path, carol, apptest.Object{"auto_join": "on"}).As("with a role above her own").WantRefused(403, "")
 		s.Call("PATCH", path, carol, apptest.Object{}).Want(200).WantAt("data.auto_join", "off")
 
-		// A deleted role is replaced by member.
+		// If the role is deleted, the role member replaces it.
 		s.Call("PATCH", path, ada.Token, apptest.Object{"role": "Sign-in"}).Want(200)
 		s.Call("DELETE", ada.Path(fmt.Sprintf("/roles/%d", s.RoleID(ada, "Sign-in"))), ada.Token, nil).Want(200)
 		s.Call("GET", ada.Path("/domains"), ada.Token, nil).Want(200).WantAt("data.0.role", "member")

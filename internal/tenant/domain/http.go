@@ -65,7 +65,8 @@ func (h *HTTP) MayCreate(ctx context.Context, _ func(string) string) error {
 	return h.plan(ctx, authz.TenantID(ctx))
 }
 
-// MayChange is MayCreate for a route with a domain in its path. It also rejects an unknown domain.
+// MayChange is like MayCreate, for a route with a domain in its path. It also rejects an unknown
+// domain.
 func (h *HTTP) MayChange(ctx context.Context, param func(string) string) error {
 	if err := h.plan(ctx, authz.TenantID(ctx)); err != nil {
 		return err

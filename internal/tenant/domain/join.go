@@ -39,7 +39,7 @@ func (s *Service) Join(ctx context.Context, userID int64) (joined bool, err erro
 	return joined, err
 }
 
-// joinableBy returns the tenant that a user can join, or Nil.
+// joinableBy returns the tenant that a user can join, or Nil, and the ID of the new member's role.
 func (s *Service) joinableBy(ctx context.Context, userID int64) (uuid.UUID, int64, error) {
 	email, err := s.store.unplacedEmail(ctx, userID)
 	if err != nil || email == "" {
@@ -60,8 +60,8 @@ func (s *Service) LockFor(ctx context.Context, email string) (uuid.UUID, error) 
 }
 
 // AddNew adds a new user to the tenant that LockFor returned. It reports whether the user has
-// joined. The user does not join if the domain was changed before it was locked, or if no seat is
-// free.
+// joined. The user does not join if the domain was changed before LockFor locked the tenant, or if
+// no seat is free.
 func (s *Service) AddNew(ctx context.Context, tenantID uuid.UUID, userID int64) (bool, error) {
 	found, roleID, err := s.joinableBy(ctx, userID)
 	if err != nil || found != tenantID {

@@ -25,8 +25,8 @@ func autoJoin(s *apptest.Server, o apptest.Owner, path, role string) {
 	s.Call("PATCH", path, o.Token, apptest.Object{"auto_join": "on", "role": role}).Want(200)
 }
 
-// A user without a tenant joins at the first login after the email was verified, if it is in the
-// domain. Users in a tenant, with an unverified email or in a subdomain do not.
+// A user without a tenant joins at the first login after verifying an email in the domain. Users in
+// a tenant, with an unverified email, or with an email in a subdomain do not join.
 func TestJoiningThroughADomain(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

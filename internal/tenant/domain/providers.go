@@ -2,7 +2,7 @@ package domain
 
 import "strings"
 
-// mailProviders are registrable domains whose addresses anyone can get. No tenant can have them.
+// mailProviders are registrable domains whose addresses anyone can get. No tenant can add them.
 var mailProviders = newSet(`
 126.com 163.com aim.com alice.it aliceadsl.fr aol.com aol.co.uk aol.de aol.fr arcor.de att.net bellsouth.net
 bigpond.com blueyonder.co.uk bluewin.ch bol.com.br btinternet.com club-internet.fr comcast.net cox.net daum.net

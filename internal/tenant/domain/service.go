@@ -232,5 +232,5 @@ func (s *Service) record(ctx context.Context, action string, d Domain, before, a
 // isTenantGone reports whether an operation failed because the tenant was deleted.
 func isTenantGone(err error) bool { return errors.Is(err, tenant.ErrNotFound) }
 
-// withRecord returns the error with the record that is missing.
+// withRecord returns errNotVerified with the missing record.
 func withRecord(d Domain) *fault.Error { return errNotVerified.With("verification_record", record(d)) }

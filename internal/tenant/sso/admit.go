@@ -15,15 +15,15 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant/domain"
 )
 
-// admitAttempts is the number of attempts if the account of the email is created concurrently.
+// admitAttempts is the number of attempts if another request creates the account concurrently.
 const admitAttempts = 3
 
 // admit finds or creates the account of a person, and returns a one-time code for the browser with
-// the key. It returns a LoginError for a person who cannot log in, and then changes nothing.
+// the key. For a person who cannot log in, it returns a LoginError and changes nothing.
 //
-// Invariant: the tenant is locked from the first check to the code. Joining, leaving, linking and
-// changing the connection lock it too, so concurrent first logins create one account per person and
-// never take more than the free seats.
+// Invariant: the tenant is locked from the first check until the code is stored. Joining, leaving,
+// linking and changing the connection also lock the tenant, so concurrent first logins create one
+// account per person and never take more than the free seats.
 func (s *Service) admit(ctx context.Context, connection uuid.UUID, who person, key string) (code string, err error) {
 	for range admitAttempts {
 		err = s.inTenant(ctx, connection, func(ctx context.Context, c Connection) error {
@@ -50,7 +50,7 @@ func (s *Service) checkAdmission(ctx context.Context, connection uuid.UUID, who 
 }
 
 // inTenant calls f with a connection, in a transaction that has locked its tenant. If the connection
-// was deleted, the login has ended.
+// was deleted, inTenant returns errInvalidState.
 func (s *Service) inTenant(ctx context.Context, connection uuid.UUID, f func(ctx context.Context, c Connection) error) error {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		c, err := s.store.byID(ctx, connection)
@@ -60,7 +60,7 @@ func (s *Service) inTenant(ctx context.Context, connection uuid.UUID, f func(ctx
 		if _, err := s.deps.Tenants.LockLive(ctx, c.TenantID); err != nil {
 			return err
 		}
-		if c, err = s.store.byID(ctx, connection); err != nil { // as it is under the lock
+		if c, err = s.store.byID(ctx, connection); err != nil { // read again under the lock
 			return err
 		}
 		return f(ctx, c)
@@ -80,8 +80,8 @@ type decision struct {
 	provisions bool       // the person becomes a member
 }
 
-// decide checks the cases of a login from the top (rules: tenant#single-sign-on). The tenant is
-// locked.
+// decide checks the cases of a login in the order of the rules (rules: tenant#single-sign-on). The
+// caller has locked the tenant.
 func (s *Service) decide(ctx context.Context, c Connection, who person) (decision, error) {
 	known, err := s.store.link(ctx, c.ID, who.subject)
 	if err != nil {
@@ -136,7 +136,8 @@ func (s *Service) decideKnown(ctx context.Context, c Connection, known link) (de
 }
 
 // checkLink rejects a member whom the connection must not log in. The user who set the issuer
-// controls who logs in through it, so it must not give them permissions that they lacked.
+// controls who logs in through it. So the connection must not log in a member with permissions that
+// this user lacked.
 func (s *Service) checkLink(ctx context.Context, c Connection, self account.Self, m membership) error {
 	isLinked, err := s.store.isLinked(ctx, c.ID, self.ID)
 	switch {
@@ -148,7 +149,8 @@ func (s *Service) checkLink(ctx context.Context, c Connection, self account.Self
 	return nil
 }
 
-// apply creates, claims, links and adds the account of a decision, and returns a one-time code.
+// apply carries out a decision: it creates or claims the account, links it, and adds it to the
+// tenant. It returns a one-time code.
 func (s *Service) apply(ctx context.Context, c Connection, who person, d decision, key string) (string, error) {
 	of := oauth.Subject{UserID: d.userID, Connection: c.ID, IsNew: d.userID == 0}
 	if d.provisions {
@@ -173,7 +175,7 @@ func (s *Service) apply(ctx context.Context, c Connection, who person, d decisio
 			return "", err
 		}
 	}
-	if !d.isVerified { // the issuer of the owner of the domain has confirmed the email
+	if !d.isVerified { // the issuer chosen by the domain's owner has confirmed the email
 		if err := s.deps.Accounts.Verify(ctx, of.UserID); err != nil {
 			return "", err
 		}
@@ -187,7 +189,7 @@ func (s *Service) provision(ctx context.Context, c Connection, who person, d dec
 		if err := s.deps.Accounts.Claim(ctx, d.userID); err != nil {
 			return 0, err
 		}
-		// A tenant with other members or invoices stays with the account.
+		// Claim does not remove the user from a tenant with other members or invoices.
 		if m, err := s.store.membership(ctx, d.userID); err != nil || m.tenantID != uuid.Nil {
 			return 0, errors.Join(err, errElsewhere)
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// PUT replaces everything except the secret. Another issuer or client ID makes another connection.
+// PUT replaces everything except the secret. A different issuer or client ID creates a new
+// connection.
 func TestPuttingAConnection(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -34,7 +35,7 @@ func TestPuttingAConnection(t *testing.T) {
 		put(terms(s, ada, object{"client_secret": "wrong"})).Want(200).WantAt("data.id", id)
 		wantError(s, ada, id, as("ada@"+corp), "provider_error")
 
-		// The links, the logins and last_login_at end with another issuer.
+		// A different issuer removes the links, ends the logins and clears last_login_at.
 		me(s, login.Str("accessToken")).Want(200)
 		put(terms(s, ada, object{"issuer": issuerOf(s, "next"), "client_secret": apptest.Absent})).WantInvalid("client_secret")
 		me(s, login.Str("accessToken")).Want(200)

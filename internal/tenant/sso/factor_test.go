@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A user with a second factor is asked for it after single sign-on, unless the login counts as one.
-// The methods of the login name single sign-on.
+// After single sign-on, a user with a second factor must pass it, unless the login counts as a
+// second factor. The methods of the login include single sign-on.
 func TestSecondFactors(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -27,7 +27,7 @@ func TestSecondFactors(t *testing.T) {
 			t.Errorf("%d credentials", n)
 		}
 
-		// The login satisfies the requirement of the tenant, also without a factor.
+		// Such a login also satisfies the tenant's requirement if the user lacks a factor.
 		s.Join(ada, "Carol", "carol@"+corp, "member")
 		apptest.Exec(t, s.DB(), "UPDATE tenants SET require_mfa_from = created_at WHERE id = $1", ada.Tenant)
 		s.Call("GET", ada.Path("/usage"), s.LogIn("carol@"+corp), nil).WantRefused(403, "MFA_ENROLLMENT_REQUIRED")

@@ -27,8 +27,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// fakeIssuer is an issuer that answers as a test wants. It builds its tokens by hand, without the
-// library that the service verifies them with.
+// fakeIssuer is an issuer whose responses a test controls. It builds its tokens by hand, and does
+// not use the service's library for tokens.
 type fakeIssuer struct {
 	s               *apptest.Server
 	owner           apptest.Owner
@@ -37,7 +37,7 @@ type fakeIssuer struct {
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
 	token   string                      // the next ID token
-	answers map[string]http.HandlerFunc // by path; they replace the usual answers
+	answers map[string]http.HandlerFunc // responses by path, which replace the valid ones
 	asked   map[string]int              // requests by path
 	form    url.Values                  // of the last token request
 	extra   object                      // of the discovery document
@@ -89,7 +89,7 @@ func (f *fakeIssuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// answer replaces the answer at a path; nil restores it.
+// answer replaces the response at a path. A nil handler restores the valid response.
 func (f *fakeIssuer) answer(path string, h http.HandlerFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,8 +118,8 @@ func (f *fakeIssuer) claims(nonce string) object {
 	}
 }
 
-// login performs a login with the token that makeToken returns for the valid claims, and the changes
-// of the callback's query. It returns the query of the frontend's page.
+// login performs a login. makeToken receives valid claims and returns the ID token. changes
+// override parameters of the callback. login returns the query of the frontend's page.
 func (f *fakeIssuer) login(makeToken func(claims object) string, changes ...url.Values) url.Values {
 	f.s.T.Helper()
 	b := newBrowser(f.s)
@@ -141,7 +141,7 @@ func (f *fakeIssuer) login(makeToken func(claims object) string, changes ...url.
 	return b.finish(f.s.URL + "/api/v1/auth/sso/callback?" + query.Encode())
 }
 
-// refuses checks that a login ends with provider_error, which the connection shows.
+// refuses checks that a login ends with provider_error.
 func (f *fakeIssuer) refuses(name string, makeToken func(claims object) string, changes ...url.Values) {
 	f.s.T.Helper()
 	if got := f.login(makeToken, changes...); got.Encode() != "error=provider_error" {
@@ -186,7 +186,7 @@ func signed(alg, kid string, sign func(input []byte) []byte) func(object) string
 	}
 }
 
-// es signs with an elliptic curve key, whatever its curve, and the hash of ES256.
+// es signs with an elliptic curve key of any curve, and with the hash of ES256.
 func es(key *ecdsa.PrivateKey) func([]byte) []byte {
 	return func(input []byte) []byte {
 		sum := sha256.Sum256(input)
@@ -368,7 +368,8 @@ func TestTokenOfAnotherIssuer(t *testing.T) {
 	})
 }
 
-// The answers of the issuer are limited, and a mixed-up answer is refused (RFC 9207).
+// Responses of the issuer are limited in size and time, and a response of another issuer is
+// rejected (RFC 9207).
 func TestAnswersOfIssuers(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -413,7 +414,8 @@ func TestAnswersOfIssuers(t *testing.T) {
 		}
 		f.accepts("the good issuer again", sign)
 
-		// The document is read again after an hour, and it can change then.
+		// The discovery document is read again after an hour. Logins fail if the new document is
+		// unsuitable.
 		for name, extra := range map[string]object{
 			"another issuer": {"issuer": "https://evil.example"}, "no keys": {"jwks_uri": ""}, "a private endpoint": {"token_endpoint": "https://10.0.0.1/token"},
 			"an announced iss, which is absent": {"authorization_response_iss_parameter_supported": true},

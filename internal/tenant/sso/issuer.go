@@ -26,7 +26,7 @@ const (
 	MaxDocument = 64 << 10
 	// documentLifetime is how long a document is cached.
 	documentLifetime = time.Hour
-	// keyPause is the minimum time between two requests for the keys because of unknown key IDs.
+	// keyPause is the minimum time between two requests for the keys that unknown key IDs trigger.
 	keyPause = time.Minute
 	// minRSABits is the minimum size of an RSA key (RFC 7518, section 3.3).
 	minRSABits = 2048

@@ -64,9 +64,9 @@ func (s *Service) callback(host string) string {
 	return oauth.MatchLoopbackName(s.deps.PublicURL+Path+"callback", host)
 }
 
-// Start starts a login through a connection, or a test of it with the token of TestURL. It returns
-// the URL of the issuer, or the frontend's URL with an error. See oauth.Service.Start for known, key
-// and host.
+// Start starts a login through a connection. If test is the token of TestURL, it starts a test of
+// the connection. It returns the URL of the issuer, or the frontend's URL with an error. See
+// oauth.Service.Start for known, key and host.
 func (s *Service) Start(ctx context.Context, id uuid.UUID, test, known, host string) (to, key string, err error) {
 	c, err := s.store.byID(ctx, id)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Service) recordFailure(ctx context.Context, host string, c Connection, 
 	return s.flows.FrontendURL(host, url.Values{"error": {string(reason)}})
 }
 
-// note logs that the result of a login was not stored. The browser continues.
+// note logs an error from storing the result of a login. The login continues.
 func (s *Service) note(ctx context.Context, err error) {
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "failed to store the result of a login", "error", err)

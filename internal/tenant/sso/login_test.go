@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// An unknown person becomes a member with a new account, once, whatever happens to the
-// email at the issuer.
+// An unknown person becomes a member with a new account. Later logins get the same account, even if
+// the email at the issuer changes.
 func TestProvisioning(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -36,7 +36,8 @@ func TestProvisioning(t *testing.T) {
 		connection := s.Call("GET", ada.Path("/sso"), ada.Token, nil).Want(200).WantAt("data.last_error", nil)
 		connection.TimeAt("data.last_login_at")
 
-		// The subject is the person, even without a seat, with another email or outside the domain.
+		// The subject identifies the person, even without a free seat, with another email or
+		// outside the domain.
 		s.Call("PUT", "/api/v1/admin/tenants/"+ada.Tenant+"/limits/team-members", s.Admin(), object{"type": "quota", "value": 1, "reason": "test"}).Want(200)
 		for _, email := range []string{"bob@" + corp, "robert@" + corp, "bob@elsewhere.example", "ada@" + corp} {
 			again := enter(s, id, as(email, "b-1")).WantAt("isNewUser", false)
@@ -80,8 +81,8 @@ func TestLinkingAMember(t *testing.T) {
 	})
 }
 
-// Concurrent first logins of one person create one account, and of several persons never take more
-// than the free seats.
+// Concurrent first logins of one person create one account. Concurrent first logins of several
+// people never take more than the free seats.
 func TestConcurrentFirstLogins(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -126,7 +127,8 @@ func TestConcurrentFirstLogins(t *testing.T) {
 	})
 }
 
-// The state belongs to the browser that began and works once, and so does the code.
+// The state works only once, and only in the browser that began the login. The same applies to the
+// code.
 func TestStateAndCode(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -144,7 +146,7 @@ func TestStateAndCode(t *testing.T) {
 		exchange(s, code).WantRefused(400, "OAUTH_CODE_EXPIRED")
 		s.Call("GET", ada.Path("/sso"), ada.Token, nil).Want(200).WantAt("data.last_error", nil)
 
-		// A state of a delegated login does not work here, and the reverse.
+		// A state of a delegated login does not work for single sign-on, and vice versa.
 		back = b.consent(startURL(s, id), as("ada@"+corp))
 		other := strings.Replace(back, "/auth/sso/callback", "/auth/oauth/sandbox/callback", 1)
 		if got := b.finish(other); got.Get("error") != "invalid_state" {

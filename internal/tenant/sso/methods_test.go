@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Without delegated logins, the codes of logins through a connection can still be exchanged. Other
-// codes are refused before validation.
+// If delegated login is disabled, codes of logins through a connection can still be exchanged.
+// Other codes are rejected before validation.
 func TestExchangeWithoutDelegatedLogins(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

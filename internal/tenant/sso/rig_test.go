@@ -29,7 +29,7 @@ func verified(s *apptest.Server, o apptest.Owner, name string) {
 // issuerOf returns the sandbox's issuer with a name.
 func issuerOf(s *apptest.Server, name string) string { return s.URL + "/sandbox/idp/" + name }
 
-// terms returns the body of a connection to the sandbox's issuer of a tenant.
+// terms returns the request body of a connection to the tenant's issuer in the sandbox.
 func terms(s *apptest.Server, o apptest.Owner, changes ...object) object {
 	return apptest.WithChanges(object{"issuer": issuerOf(s, o.Tenant), "client_id": "tenantry", "client_secret": "sandbox-secret"}, changes...)
 }
@@ -134,7 +134,7 @@ func exchange(s *apptest.Server, code string) apptest.Reply {
 	return s.Call("POST", "/api/v1/auth/oauth/exchange", "", object{"code": code})
 }
 
-// wantError checks that a login fails with a reason, and that the connection shows it.
+// wantError checks that a login fails with a reason, and that the connection shows the reason.
 func wantError(s *apptest.Server, o apptest.Owner, connection string, fields url.Values, reason string) {
 	s.T.Helper()
 	got := signOn(s, connection, fields)

@@ -27,7 +27,7 @@ import (
 const Path = "/api/v1/auth/sso/"
 
 // Feature is the code of the feature that lets a tenant change its domains and its connection. If
-// the catalog does not have the feature, all tenants can.
+// the catalog does not have the feature, all tenants can change them.
 const Feature = "tenant-sso"
 
 // Tenants is the part of the tenant domain that single sign-on uses.
@@ -56,7 +56,7 @@ type Accounts interface {
 	LockForLogin(ctx context.Context, email string) (account.Self, bool, error)
 	// CreateForLogin creates an account with a verified email.
 	CreateForLogin(ctx context.Context, name, email string) (int64, error)
-	// Claim ends the password and the logins of an account whose email was never verified.
+	// Claim removes the password and ends the logins of an account whose email was never verified.
 	Claim(ctx context.Context, userID int64) error
 	// Verify marks the email of a user as verified.
 	Verify(ctx context.Context, userID int64) error
@@ -75,7 +75,8 @@ type Flows interface {
 
 // Plans decides which features tenants have.
 type Plans interface {
-	// HasFeature reports whether a tenant has a feature, or the catalog does not have it.
+	// HasFeature reports whether a tenant has a feature. It reports true if the catalog does not
+	// have the feature.
 	HasFeature(ctx context.Context, tenantID uuid.UUID, code string) (bool, error)
 }
 
@@ -108,8 +109,8 @@ type Deps struct {
 	Letters   Letters
 	Audit     Audit
 	PublicURL string // without a trailing slash
-	// Client requests the documents of issuers. Reachable are networks that are not public but that
-	// issuers can use, even without https. The sandbox sets it to its own network.
+	// Client requests the documents of issuers. Reachable lists networks that are not public but
+	// that issuers can use, even without https. The sandbox sets it to its own network.
 	Client    *safehttp.Client
 	Reachable []netip.Prefix
 	Log       *slog.Logger
@@ -123,12 +124,13 @@ type Service struct {
 	flows   Flows
 }
 
-// NewService returns a new Service. Connect it before its first login.
+// NewService returns a new Service. Call Connect before the first login.
 func NewService(d Deps) *Service {
 	return &Service{deps: d, store: store{d.DB}, issuers: newIssuers(d.Client, d.Reachable, d.Clock)}
 }
 
-// Connect sets the service that stores the state of logins, which itself depends on the Service.
+// Connect sets the service that stores the state of logins. NewService cannot set it, because that
+// service depends on the Service.
 func (s *Service) Connect(flows Flows) { s.flows = flows }
 
 // RequireFeature rejects a tenant whose plan does not include single sign-on (403).
@@ -196,7 +198,7 @@ func (s *Service) replace(ctx context.Context, old, c *Connection) error {
 		c.ID = old.ID
 	}
 	if c.Secret == "" {
-		c.Secret = old.Secret // checkStored requires an old one
+		c.Secret = old.Secret // checkStored ensures that old is set
 	} else {
 		c.Secret = s.deps.Secrets.Seal(secretPlace(c.ID), c.Secret)
 	}
@@ -215,7 +217,8 @@ func (s *Service) replace(ctx context.Context, old, c *Connection) error {
 func secretPlace(id uuid.UUID) string { return "sso_connections.client_secret " + id.String() }
 
 // check validates the fields of Put, and reads the discovery document of the issuer. roleErr is the
-// error for a role that the caller cannot assign. It is returned if the other fields are valid.
+// error for a role that the caller cannot assign. The caller returns roleErr only if the other
+// fields are valid.
 func (s *Service) check(ctx context.Context, tenantID uuid.UUID, t Terms) (roleErr, err error) {
 	old, err := s.Get(ctx, tenantID)
 	if err != nil {
@@ -308,7 +311,7 @@ func (s *Service) CountsAsMFA(ctx context.Context, connection, identity uuid.UUI
 }
 
 // UseIdentity marks an identity and its connection as used by a login, and returns the connection
-// and the maximum lifetime of the login. It returns an error (401) if the identity has ended.
+// and the maximum lifetime of the login. It returns an error (401) if the identity was removed.
 func (s *Service) UseIdentity(ctx context.Context, identity uuid.UUID) (connection uuid.UUID, maxLife time.Duration, err error) {
 	now := s.deps.Clock.Now()
 	connection, err = s.store.markUsed(ctx, identity, now)

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A login ends session_hours after it began, refreshed or not.
+// A login ends session_hours after it began, even if its tokens are refreshed.
 func TestTheEndOfALogin(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -31,8 +31,8 @@ func TestTheEndOfALogin(t *testing.T) {
 	})
 }
 
-// Removing a member ends their logins and codes from the connection, and their link. Other logins
-// live on. The connection does not bring them back.
+// Removing a member ends the logins and codes from the connection, and the user's other logins stay
+// valid. A later login through the connection does not restore the membership.
 func TestRemovingAMember(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -53,8 +53,8 @@ func TestRemovingAMember(t *testing.T) {
 		me(s, carol).WantRefused(401, "")
 		wantError(s, ada, id, as("carol@"+corp), "sso_account_elsewhere")
 
-		// A user can delete their account with a login through the connection, and so can an owner
-		// their tenant.
+		// With a login through the connection, a user can delete the account, and an owner can
+		// delete the tenant.
 		dan := enter(s, id, as("dan@"+corp)).Str("accessToken")
 		s.Call("DELETE", "/api/v1/user", dan, object{}).Want(204)
 		owner := enter(s, id, as("ada@"+corp)).Str("accessToken")
@@ -108,7 +108,7 @@ func TestRequiredSignOn(t *testing.T) {
 		s.Call("GET", ada.Path("/usage"), s.Refresh(through.Str("refreshToken")).Want(200).Str("accessToken"), nil).Want(200)
 		me(s, bob).Want(200)
 		s.Call("GET", "/api/v1/user/sessions", bob, nil).Want(200)
-		s.LogIn("bob@" + corp) // a login is never refused
+		s.LogIn("bob@" + corp) // the login itself is not rejected
 		s.Call("GET", ada.Path("/usage"), guest, nil).Want(200)
 		s.Call("GET", ada.Path("/usage"), key, nil).Want(200)
 		s.Call("GET", fresh.Path("/usage"), fresh.Token, nil).As("another tenant").Want(200)

@@ -2,7 +2,8 @@
 // of their tenant (rules: tenant#single-sign-on).
 //
 // Invariant: the identity of a person is the pair of connection and subject, never the email. The
-// email only finds a member of the same tenant, once, if the tenant has verified its domain.
+// email is only used at the first login, to find an account to link, and only if the tenant has
+// verified the domain of the email.
 package sso
 
 import (
@@ -28,7 +29,7 @@ type Connection struct {
 	Terms
 	RoleID         int64 // of new members
 	setBy          *int64
-	setPermissions []string // of the user who set the issuer and the client ID, at the time
+	setPermissions []string // of the user who set the issuer and the client ID, at that time
 	LastLoginAt    *time.Time
 	LastError      *string
 	LastTestAt     *time.Time

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A connection never gives access to an account outside its tenant, not even to one without a
-// tenant, if its address was ever verified.
+// A connection never gives access to an account outside its tenant whose address was ever verified,
+// even if that account does not belong to a tenant.
 func TestNoAccessToAnotherTenantsMember(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -43,8 +43,8 @@ func TestNoAccessToAnotherTenantsMember(t *testing.T) {
 	})
 }
 
-// A connection never gives access to a platform admin, not even to one who is a member of its
-// tenant, or who was linked before.
+// A connection never gives access to the account of a platform admin, even if the admin is a member
+// of its tenant or was linked before.
 func TestNoAccessToAPlatformAdmin(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -74,8 +74,8 @@ func TestNoAccessToAPlatformAdmin(t *testing.T) {
 	})
 }
 
-// A person who registered an address without verifying it, and waits for its owner, does not keep
-// access to the account that the owner of the address gets.
+// A person who registered an address without verifying it loses access to the account when the
+// owner of the address logs in.
 func TestAnUnverifiedAddressIsClaimed(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -93,7 +93,8 @@ func TestAnUnverifiedAddressIsClaimed(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/login", "", object{"email": "victim@" + corp, "password": apptest.AdaLogin["password"]}).
 			WantRefused(401, "INVALID_CREDENTIALS")
 
-		// A squatter whose tenant has other members keeps it, and the account is out of reach.
+		// If the squatter's tenant has other members, the squatter keeps the account, and the owner
+		// of the address cannot log in to it.
 		other := s.Register("second@"+corp, true)
 		s.Join(other, "Friend", "friend@example.com", "member")
 		wantError(s, ada, connection, as("second@"+corp), "sso_account_elsewhere")
@@ -101,8 +102,8 @@ func TestAnUnverifiedAddressIsClaimed(t *testing.T) {
 	})
 }
 
-// A tenant that takes over a lost domain does not get the accounts of the former tenant, whose
-// members can still log in.
+// A tenant that takes over a lost domain does not get the accounts of the former tenant. The
+// members of the former tenant can still log in.
 func TestALostDomain(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -128,8 +129,8 @@ func TestALostDomain(t *testing.T) {
 	})
 }
 
-// The user who sets the issuer controls who logs in through it. It never gives them permissions that
-// they lacked, nor the account of the owner.
+// The user who sets the issuer controls who logs in through it. The connection never gives that
+// user permissions that they lacked, nor the owner's account.
 func TestAConnectionDoesNotRaisePermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -149,7 +150,8 @@ func TestAConnectionDoesNotRaisePermissions(t *testing.T) {
 		for _, who := range []string{"carol@", "dan@", "ada@"} {
 			wantError(s, by, id, as(who+corp), "sso_link_refused")
 		}
-		// Somebody else does not make the connection theirs by repeating it.
+		// Another user who sends the same connection again does not become the user who set the
+		// issuer.
 		connect(s, ada)
 		wantError(s, ada, id, as("ada@"+corp), "sso_link_refused")
 

@@ -24,7 +24,8 @@ func TestCodeIsCheckedAfterThePassword(t *testing.T) {
 	})
 }
 
-// An account without a password needs a recent login. A refresh does not renew it.
+// An account without a password needs a recent login. Refreshing the tokens does not make a login
+// recent.
 func TestAccountWithoutAPassword(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -39,8 +40,8 @@ func TestAccountWithoutAPassword(t *testing.T) {
 	})
 }
 
-// A target of impersonation keeps their factors: every change is refused before validation, and
-// reading stays open.
+// An impersonating admin cannot change the factors of the target: every change is rejected before
+// validation. Reading is allowed.
 func TestFactorsWhileImpersonating(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

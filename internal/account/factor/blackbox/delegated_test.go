@@ -60,7 +60,7 @@ func delegatedCode(s *apptest.Server, email string) string {
 	return end.Query().Get("code")
 }
 
-// The exchange of a delegated login asks for the factor too, and its code is used up then.
+// The exchange of a delegated login also requires the factor, and uses up the one-time code.
 func TestDelegatedLoginWithASecondFactor(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -82,8 +82,8 @@ func TestDelegatedLoginWithASecondFactor(t *testing.T) {
 	})
 }
 
-// A login from a new pair of browser and network is mailed, and only the first one. The
-// registration counts as a login.
+// The first login from each pair of browser and network is mailed. The registration counts as a
+// login.
 func TestNewLoginIsMailed(t *testing.T) {
 	t.Parallel()
 	const subject = "New sign-in to your account"

@@ -24,7 +24,7 @@ func TestLoginWithASecondFactor(t *testing.T) {
 		a := ada.login(nil).Want(403).WantAt("code", "MFA_REQUIRED").WantAt("factors", []any{"passkey", "recovery_code", "totp"})
 		challenge := a.Str("challenge")
 		if a.At("accessToken") != nil || len(challenge) < 22 {
-			t.Errorf("the answer is %s", a.Text)
+			t.Errorf("the response is %s", a.Text)
 		}
 		if after := len(ada.call("GET", "/user/sessions", nil).Want(200).Column("id")); after != before {
 			t.Errorf("%d sessions, then %d", before, after)
@@ -59,8 +59,8 @@ func TestLoginWithASecondFactor(t *testing.T) {
 	})
 }
 
-// The rules for the fields of /auth/mfa: null and an empty string count as absent, another type is
-// 422 on its field, and a text of the wrong form is a wrong factor. 422 is not an attempt.
+// The fields of /auth/mfa: null and "" count as absent, another type is 422 on the field, and a
+// malformed string is a wrong factor. A 422 does not count as an attempt.
 func TestFieldsOfASecondFactor(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -91,14 +91,15 @@ func TestFieldsOfASecondFactor(t *testing.T) {
 		long := strings.Repeat("1", 5000)
 		send(object{"challenge": long, "code": "123456"}).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
 
-		// Each of the three fields works next to empty ones.
+		// Each of the three fields works if the others are empty.
 		send(object{"code": ada.code(), "recovery_code": "", "credential": ""}).Want(200)
 		challenge = ada.challenge()
 		send(object{"recovery_code": ada.codes[0], "code": nil, "credential": nil}).Want(200)
 		challenge = ada.challenge()
 		send(object{"credential": secondFactor(s, challenge, key), "code": "", "recovery_code": ""}).Want(200)
 
-		// A text or a credential of the wrong form is an attempt, also for another user's passkey.
+		// A malformed string or credential counts as an attempt, and so does another user's
+		// passkey.
 		eve := register(s, "eve@example.com").addPasskey("key")
 		challenge = ada.challenge()
 		for _, wrong := range []object{
@@ -111,7 +112,7 @@ func TestFieldsOfASecondFactor(t *testing.T) {
 		challenge = ada.challenge()
 		send(object{"credential": key.Assert(object{"challenge": "AAAA", "rpId": "localhost"})}).WantRefused(401, "INVALID_MFA_CODE") // without options
 
-		// A login with a passkey has the same form.
+		// The same rules apply to a login with a passkey.
 		o := s.Call("POST", "/api/v1/auth/passkey/options", "", nil).Want(200)
 		login := func(more object) apptest.Reply {
 			return s.Call("POST", "/api/v1/auth/passkey", "", apptest.WithChanges(object{
@@ -178,8 +179,8 @@ func TestPasskeyLogin(t *testing.T) {
 	})
 }
 
-// In cookie mode, only the browser that began the login completes it, with the choices of the
-// login.
+// In cookie mode, only the browser that began the login can complete it. The choices made at its
+// start apply.
 func TestSecondFactorInCookieMode(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -201,7 +202,7 @@ func TestSecondFactorInCookieMode(t *testing.T) {
 		ada.call("GET", "/auth/me", nil).Want(200) // revoke_previous takes effect when the login is complete
 		a := began.Send("POST", "/api/v1/auth/mfa", body).Want(200)
 		if a.At("accessToken") != nil || began.Cookie("tenantry_session") == session || began.Cookies["tenantry_session"].MaxAge <= 0 {
-			t.Errorf("the answer is %s with %v", a.Text, began.Cookies["tenantry_session"])
+			t.Errorf("the response is %s with %v", a.Text, began.Cookies["tenantry_session"])
 		}
 		began.Send("GET", "/api/v1/auth/me", nil).Want(200)
 		ada.call("GET", "/auth/me", nil).Want(401)
@@ -216,7 +217,7 @@ func TestSecondFactorInCookieMode(t *testing.T) {
 	})
 }
 
-// A challenge ends with everything that ends one-time codes.
+// Every operation that invalidates one-time codes also ends challenges.
 func TestChallengesEnd(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -243,8 +244,9 @@ func TestChallengesEnd(t *testing.T) {
 	})
 }
 
-// Wrong codes are counted per account, over all logins and addresses, apart from passwords. The
-// right code is refused meanwhile, and a passkey works. The count survives a password reset.
+// Wrong codes are counted per account, across all logins and addresses, separately from passwords.
+// While the account is closed, the correct code is rejected, and a passkey works. The count
+// survives a password reset.
 func TestWrongCodes(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -271,7 +273,7 @@ func TestWrongCodes(t *testing.T) {
 				passkeyLogin(s, key).Want(200)
 			}
 		}
-		// The first ten, and one whenever the account was open again: after 1, 3 and 7 minutes.
+		// The first ten, and one each time the account reopened: after 1, 3 and 7 minutes.
 		if checked < 10 || checked > 13 {
 			t.Errorf("%d of %d codes were checked", checked, tries)
 		}

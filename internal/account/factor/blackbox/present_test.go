@@ -29,7 +29,7 @@ func TestSandboxAuthenticator(t *testing.T) {
 		got := page("application/json").WantAt("data.0.email", ada.email).WantAt("data.0.confirmed", false).WantAt("data.0.used", false).
 			WantAt("data.1.email", bob.email).WantAt("data.1.confirmed", true)
 		if left := got.TimeAt("data.0.expires_at").Sub(s.Now()); left > step || left < -step {
-			t.Errorf("the code lives for %v", left)
+			t.Errorf("the code is valid for %v", left)
 		}
 		if strings.Contains(got.Text, secret) || strings.Contains(got.Text, bob.secret) {
 			t.Error("a secret is shown")

@@ -14,7 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/factortest"
 )
 
-// race calls f with 0 to n-1 at the same time, and counts the statuses that it returns.
+// race calls f concurrently with 0 to n-1. It returns the number of calls per status, and the
+// status of each call.
 func race(n int, f func(i int) int) (statuses map[int]int, order []int) {
 	order = make([]int, n)
 	var group sync.WaitGroup
@@ -29,8 +30,8 @@ func race(n int, f func(i int) int) (statuses map[int]int, order []int) {
 	return statuses, order
 }
 
-// A code, a recovery code and a challenge are accepted once, also when they are sent at the same
-// time, by a login and by a confirmation.
+// A code, a recovery code and a challenge are accepted once, even if several logins and
+// confirmations send them concurrently.
 func TestFactorsAreUsedOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -55,7 +56,7 @@ func TestFactorsAreUsedOnce(t *testing.T) {
 	})
 }
 
-// Of two first factors that are added at the same time, one brings the recovery codes.
+// If two first factors are added concurrently, only one addition returns recovery codes.
 func TestFirstFactorBringsTheCodesOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -82,7 +83,7 @@ func TestFirstFactorBringsTheCodesOnce(t *testing.T) {
 	})
 }
 
-// Five attempts are checked, also when more are sent at the same time.
+// Only five attempts are checked, even if more are sent concurrently.
 func TestFiveAttempts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -101,7 +102,7 @@ func TestFiveAttempts(t *testing.T) {
 	})
 }
 
-// Concurrent wrong codes of several logins cannot exceed the limit of the account together.
+// Concurrent wrong codes of several logins cannot together exceed the limit of the account.
 func TestWrongCodesTogether(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -114,7 +115,7 @@ func TestWrongCodesTogether(t *testing.T) {
 	}, func(s *settings.Settings) { s.RateLimits = map[string]int{limit.LoginAccount: 10} })
 }
 
-// A login that is completed during a reset ends with it, or is refused.
+// A login that is completed during a reset is ended by the reset, or is rejected.
 func TestLoginDuringAReset(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -142,7 +143,7 @@ func TestLoginDuringAReset(t *testing.T) {
 	})
 }
 
-// A caller whose last factor is removed at the same time cannot require one of the members.
+// A caller whose last factor is removed concurrently cannot require a factor of the members.
 func TestRequirementDuringARemoval(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -178,7 +179,7 @@ func TestRequirementDuringARemoval(t *testing.T) {
 				return ada.call("DELETE", "/user/factors/totp", remove).Want(204).Status
 			})
 			switch update.Status {
-			case 200: // then the caller has lost access
+			case 200: // the requirement came first and now locks the caller out
 				ada.call("GET", "/tenant", nil).WantRefused(403, "MFA_ENROLLMENT_REQUIRED")
 				apptest.Exec(t, s.DB(), "UPDATE tenants SET require_mfa_from = NULL")
 			default:

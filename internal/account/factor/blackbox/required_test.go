@@ -11,7 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A tenant requires a second factor from a day on. Joining, logging in and enrolling stay possible.
+// A tenant requires a second factor from a set date. Joining, logging in and enrolling remain
+// possible.
 func TestTenantRequiresAFactor(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -74,8 +75,8 @@ func mfaEnabled(a apptest.Reply) map[string]any {
 	return all
 }
 
-// Admins of the platform and of the tenant see who has a factor. Platform admins reset factors,
-// which ends everything.
+// Platform admins and tenant admins see which users have a factor. A platform admin can reset a
+// user's factors, which ends all logins.
 func TestResetByAnAdmin(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -134,7 +135,7 @@ func TestPlatformAdminsNeedAFactor(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
 		admin := &person{s: s, email: "admin@tenantry.test"}
-		admin.Token = s.Admin() // made by the command, so the email counts as verified
+		admin.Token = s.Admin() // created with the CLI, so the email counts as verified
 		admin.call("GET", "/admin/tenants", nil).WantRefused(403, "MFA_ENROLLMENT_REQUIRED")
 		s.Impersonate(admin.Token, ada).WantRefused(403, "MFA_ENROLLMENT_REQUIRED")
 		admin.call("GET", "/auth/me", nil).Want(200)
@@ -151,7 +152,7 @@ func TestPlatformAdminsNeedAFactor(t *testing.T) {
 		a := s.Impersonate(refreshed, ada)
 		a.WantRefused(403, "MFA_REQUIRED")
 		if a.At("challenge") != nil {
-			t.Errorf("the answer is %s", a.Text)
+			t.Errorf("the response is %s", a.Text)
 		}
 		challenge := s.Call("POST", "/api/v1/auth/login", "", apptest.AdminLogin).Want(403).Str("challenge")
 		done := complete(s, challenge, "code", admin.code()).Want(200)
@@ -159,7 +160,7 @@ func TestPlatformAdminsNeedAFactor(t *testing.T) {
 	}, func(s *settings.Settings) { s.AdminRequireMFA = true })
 }
 
-// A challenge is not a credential: every route answers like a request with an unknown token.
+// A challenge is not a credential: every route responds as to an unknown token.
 func TestChallengeIsNoCredential(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -39,8 +39,8 @@ func verify(s *apptest.Server, email string) {
 	apptest.Exec(s.T, s.DB(), `UPDATE users SET email_verified_at = created_at WHERE email = $1`, email)
 }
 
-// confirmed returns a body that is confirmed by the password and, if the user has an authenticator
-// app, by its code.
+// confirmed returns a body that contains the password and, if the user has an authenticator app, a
+// code.
 func (p *person) confirmed(more object) object {
 	p.s.T.Helper()
 	body := object{"current_password": password}
@@ -106,7 +106,7 @@ func (p *person) assertion(key *factortest.Key) object {
 	return object{"challenge_id": o.Str("data.challenge_id"), "credential": key.Assert(o.At("data.options").(object))}
 }
 
-// login starts a login with the password and returns the answer.
+// login starts a login with the password and returns the response.
 func (p *person) login(more object) apptest.Reply {
 	p.s.T.Helper()
 	body := object{"email": p.email, "password": password}

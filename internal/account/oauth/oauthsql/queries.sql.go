@@ -219,7 +219,7 @@ type TakeOAuthFlowRow struct {
 	IsTest       bool
 }
 
-// If a state comes back twice, only one of the two finds the flow. A state from another browser or
+// If a state is returned twice, only the first request finds the flow. A state from another browser or
 // provider does not delete the flow.
 func (q *Queries) TakeOAuthFlow(ctx context.Context, arg TakeOAuthFlowParams) (TakeOAuthFlowRow, error) {
 	row := q.db.QueryRowContext(ctx, takeOAuthFlow,

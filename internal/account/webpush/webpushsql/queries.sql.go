@@ -39,7 +39,7 @@ type DeleteLostPushSubscriptionParams struct {
 	Auth     string
 }
 
-// Only if the subscription has not changed since it was used: the browser may have renewed its
+// Keeps a subscription that has changed since it was used: the browser may have renewed its
 // keys.
 func (q *Queries) DeleteLostPushSubscription(ctx context.Context, arg DeleteLostPushSubscriptionParams) error {
 	_, err := q.db.ExecContext(ctx, deleteLostPushSubscription,

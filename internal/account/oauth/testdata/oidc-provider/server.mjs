@@ -1,5 +1,5 @@
-// An identity provider that others wrote and had certified, for the tests of
-// delegated login. It prints its issuer and ends with its standard input.
+// A certified identity provider by other authors, for the tests of delegated
+// login. It prints its issuer and exits at the end of its standard input.
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
 
