@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/dbfile"
 )
 
-// A copy contains everything committed before it, including data only in the log, and is a single
-// file. Writers continue, and each of their transactions appears in the copy completely or not at
-// all.
+// A copy is a single file and contains all earlier commits, including commits that are only in the
+// write-ahead log. Writers continue, and each of their transactions appears in the copy completely
+// or not at all.
 func TestCopyLive(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -85,14 +85,14 @@ func TestCopyLive(t *testing.T) {
 		t.Error("no writes during the copy")
 	}
 	if err := dbfile.CopyLive(t.Context(), from, filepath.Join(folder, "one")); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("onto another file: %v", err)
+		t.Errorf("copy to an existing file: %v", err)
 	}
 	if err := dbfile.CopyLive(t.Context(), filepath.Join(folder, "absent"), filepath.Join(folder, "four")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("of no file: %v", err)
+		t.Errorf("copy of a missing file: %v", err)
 	}
 	left, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil || len(left) != 6 { // three copies, the database, its log and its index
-		t.Errorf("there are %v, %v", left, err)
+		t.Errorf("the folder contains %v, %v", left, err)
 	}
 }
 
@@ -119,6 +119,6 @@ func TestCopyOfADamagedFile(t *testing.T) {
 		}
 	}
 	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
-		t.Errorf("there are %v, %v", entries, err)
+		t.Errorf("the folder contains %v, %v", entries, err)
 	}
 }

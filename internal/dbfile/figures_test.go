@@ -31,7 +31,7 @@ func TestLastBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := dbfile.LastBackup(path); err == nil {
-		t.Error("a note without a time was read")
+		t.Error("an invalid time was accepted")
 	}
 }
 

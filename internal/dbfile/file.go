@@ -22,9 +22,9 @@ const sqliteMagic = "SQLite format 3\x00"
 const creationGrace = time.Second
 
 // EnsureOwned creates a database file if it does not exist. It returns an error, without writing
-// anything, for an existing file that does not belong to the service: an empty file, whose content
-// was lost, a file that is not a SQLite database, and a database of another program, which has
-// tables but not the named one.
+// anything, if the file exists but does not belong to the service: it is empty because its content
+// was lost, it is not a SQLite database, or it has tables but not the named one, so it belongs to
+// another program.
 func EnsureOwned(ctx context.Context, path, table string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

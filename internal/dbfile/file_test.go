@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/dbfile"
 )
 
-// made creates a SQLite file with a table.
+// made creates a SQLite file with a table, in the given journal mode.
 func made(t *testing.T, path, table, mode string) {
 	t.Helper()
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "_pragma=journal_mode(" + mode + ")"}
@@ -60,7 +60,7 @@ func TestOwn(t *testing.T) {
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) != 6 {
-		t.Errorf("there are %v, %v", entries, err)
+		t.Errorf("the folder contains %v, %v", entries, err)
 	}
 	// A missing file is created, readable only by its owner.
 	if err := dbfile.EnsureOwned(t.Context(), at("new/file.db"), "ours"); err != nil {

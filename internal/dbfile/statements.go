@@ -80,7 +80,8 @@ type statement struct {
 	driver.Stmt
 	exec  driver.StmtExecContext
 	query driver.StmtQueryContext
-	// busy is true while its rows are being read; it cannot run again before that ends.
+	// busy is true while rows of the statement are being read. The statement cannot run again until
+	// then.
 	busy bool
 }
 
@@ -160,7 +161,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	return &rows{Rows: read, of: s}, nil
 }
 
-// PrepareContext prepares a statement. It runs through the cache.
+// PrepareContext prepares a statement whose runs use the cache.
 func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	stmt, err := c.driverConn.PrepareContext(ctx, text)
 	if err != nil {
@@ -176,12 +177,12 @@ type preparedText struct {
 	text string
 }
 
-// ExecContext runs it for its effect.
+// ExecContext runs the statement for its effect.
 func (p preparedText) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	return p.conn.ExecContext(ctx, p.text, args)
 }
 
-// QueryContext runs it for its rows.
+// QueryContext runs the statement for its rows.
 func (p preparedText) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	return p.conn.QueryContext(ctx, p.text, args)
 }
@@ -196,7 +197,7 @@ func (c *conn) Close() error {
 	return errors.Join(append(errs, c.driverConn.Close())...)
 }
 
-// rows mark their statement as free when closed.
+// rows frees its statement when it is closed.
 type rows struct {
 	driver.Rows
 	of *statement

@@ -21,10 +21,11 @@ import (
 const Lifetime = 24 * time.Hour
 
 const (
-	// lease is longer than a request can take. It only matters if a process dies during a request.
-	// It is real time.
+	// lease is longer than a request can take, by the machine's clock. It only matters if a process
+	// dies during a request.
 	lease = 45 * time.Second
-	// pollInterval is the interval at which a request looks whether an earlier one has ended.
+	// pollInterval is the interval at which a waiting request checks whether the earlier one has
+	// ended.
 	pollInterval = 50 * time.Millisecond
 )
 
@@ -37,10 +38,10 @@ type Request struct {
 	Body              []byte
 }
 
-// id returns the hash of the key, which belongs to its caller and path.
+// id returns a hash of the caller, the path and the key, which together identify the request.
 func (r Request) id() string { return hash([]byte(r.Caller + "\x00" + r.Path + "\x00" + r.Key)) }
 
-// requestKey is the context key of the ID of the request that runs.
+// requestKey is the context key of the value that RequestID returns.
 type requestKey struct{}
 
 // RequestID identifies the request of ctx among all requests with an idempotency key, so that a
@@ -55,7 +56,7 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Response is a response to a request. Its body contains no secrets, because it is stored.
+// Response is a response to a request. Its body must not contain secrets, because it is stored.
 type Response struct {
 	Status int
 	Body   []byte
@@ -81,7 +82,7 @@ type Service struct {
 // New returns a Service.
 func New(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// entry is a stored key. Until its request has ended, it is leased and its response is empty.
+// entry is a stored key. Until its request has ended, the key is leased and the response is empty.
 type entry struct {
 	bodyHash    string
 	leaseID     *uuid.UUID
@@ -139,7 +140,7 @@ func (s *Service) claim(ctx context.Context, id, bodyHash string) (uuid.UUID, en
 			return leaseID, entry{}, err
 		}
 		known, err := s.store.entry(ctx, id)
-		if errors.Is(err, errNoEntry) { // its request has failed
+		if errors.Is(err, errNoEntry) { // the request with the key has failed in the meantime
 			continue
 		}
 		if err != nil {
@@ -178,8 +179,8 @@ func wait(ctx context.Context, d time.Duration) error {
 // request, and only if no other process uses the database.
 func (s *Service) EndLeases(ctx context.Context) error { return s.store.endLeases(ctx) }
 
-// DeleteOld deletes up to limit keys that were first used at or after the time from and before the
-// time before, oldest first. It returns the times of their first use.
+// DeleteOld deletes up to limit keys that were first used between from (inclusive) and before
+// (exclusive), oldest first. It returns the times of their first use.
 func (s *Service) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return s.store.deleteOld(ctx, from, before, limit)
 }

@@ -23,7 +23,7 @@ type rig struct {
 	now, machine *clock.Fixed
 }
 
-// service returns a service on the database, such as the one after a restart.
+// service returns a new service on the database, like after a restart.
 func (r rig) service() *idempotency.Service {
 	return idempotency.New(idempotency.Deps{DB: r.db, Clock: r.now, Machine: r.machine, Log: slog.New(slog.DiscardHandler)})
 }
@@ -40,7 +40,7 @@ func request(key, body string) idempotency.Request {
 	return idempotency.Request{Caller: "user:1", Path: "POST /x", Key: key, Body: []byte(body)}
 }
 
-// answer returns a function that responds with the text and counts its runs.
+// answer returns a function that responds with text and counts its calls in runs.
 func answer(status int, text string, runs *atomic.Int64) func(context.Context) (idempotency.Response, error) {
 	return func(context.Context) (idempotency.Response, error) {
 		runs.Add(1)
@@ -106,8 +106,8 @@ func TestFailuresFreeTheKey(t *testing.T) {
 	})
 }
 
-// A request of a killed process delays other requests with its key until its lease ends, or until
-// the next start if no other process uses the database.
+// If a process is killed during a request, other requests with the same key wait until its lease
+// ends, or until the next start if no other process uses the database.
 func TestLeaseOfAKilledProcess(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r rig) {
@@ -144,7 +144,8 @@ func TestLeaseOfAKilledProcess(t *testing.T) {
 	})
 }
 
-// If the first of many concurrent requests fail, exactly one request succeeds.
+// Of concurrent requests with one key, the first two fail, exactly one runs successfully, and the
+// rest get its response.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r rig) {

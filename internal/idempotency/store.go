@@ -20,7 +20,7 @@ func (s store) q(ctx context.Context) *idempotencysql.Queries {
 	return idempotencysql.New(s.db.Conn(ctx))
 }
 
-// insert leases a new key. It reports false if the key is stored already.
+// insert leases a new key. It reports false if the key is already stored.
 func (s store) insert(ctx context.Context, id, bodyHash string, leaseID uuid.UUID, until, now time.Time) (bool, error) {
 	n, err := s.q(ctx).InsertKey(ctx, idempotencysql.InsertKeyParams{
 		ID: id, BodyHash: bodyHash, LeaseID: &leaseID, LeasedUntil: until, CreatedAt: now,

@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// The outcome of a job that finishes while the database is unavailable is recorded when the
-// database is back. The job does not run again, and other workers need not wait for its lease,
-// whose clock is stopped in this test.
+// If a job finishes while the database is unavailable, its outcome is recorded once the database is
+// back. The job does not run again. Its lease cannot end, because the lease clock is stopped in
+// this test.
 func TestTheEndOfAJobWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	line, address := dbtest.NewLine(t, dbtest.URL(t, sqldb.Postgres))

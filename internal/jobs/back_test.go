@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// If the clock is set back, a job that was due or waiting for a retry runs immediately. A job
-// scheduled for later keeps waiting.
+// If the clock is set back, a job that was already due, or that was waiting for a retry, runs
+// immediately. A job scheduled for later keeps waiting.
 func TestTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

@@ -46,7 +46,7 @@ func (q *Queue) execute(work context.Context, c claimedJob) {
 		log.ErrorContext(ctx, "failed to record job result; job can run again", "error", err)
 	}
 	if c.key != nil {
-		q.laneOf[c.Kind].wakeUp() // its twin can start now
+		q.laneOf[c.Kind].wakeUp() // a job with the same key can start now
 	}
 }
 
@@ -145,7 +145,7 @@ func (q *Queue) reschedule(ctx context.Context, c claimedJob, now time.Time, err
 		return q.store.release(ctx, c, 0, next, nil)
 	}
 	if soon := now.Add(backoff(c.Attempt)); soon.Before(next) {
-		// later runs follow the regular schedule from here
+		// Later runs follow the regular schedule again.
 		next = soon
 	}
 	text := errorText(err)

@@ -111,7 +111,7 @@ func TestTheEarliestFirst(t *testing.T) {
 	})
 }
 
-// Work starts right after the commit, before the next poll a second later.
+// A job starts right after the commit, before the next poll a second later.
 func TestWakesAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -177,7 +177,7 @@ func TestInstancesShareTheWork(t *testing.T) {
 					}
 					mu.Unlock()
 					select {
-					case <-everyone: // a fast instance must not do the work of the others
+					case <-everyone: // no instance may run everything before the others have started
 					case <-ctx.Done():
 						return ctx.Err()
 					}
@@ -243,7 +243,8 @@ func TestACrashedWorkersJobRunsAgain(t *testing.T) {
 	})
 }
 
-// If no other process can use the database, the leases of a killed process end at the start.
+// When a process starts and no other process uses the database, it ends the leases of a killed
+// process.
 func TestLeasesEndAtAStart(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -263,7 +264,8 @@ func TestLeasesEndAtAStart(t *testing.T) {
 	})
 }
 
-// A lease from a clock far in the future is ignored. Otherwise the job would wait for years.
+// A lease that ends implausibly far in the future, because an instance had a wrong clock, is
+// ignored. Otherwise the job would wait for years.
 func TestLeaseInTheFarFutureIsIgnored(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -273,7 +275,7 @@ func TestLeaseInTheFarFutureIsIgnored(t *testing.T) {
 		enqueue(t, q, "a", nil)
 		abandon(t, r, 1)
 		now := r.lease.Now()
-		r.lease.Set(now.Add(-20 * time.Minute)) // a clock that is slightly behind proves nothing
+		r.lease.Set(now.Add(-20 * time.Minute)) // a difference within clockError does not make the lease invalid
 		start(t, q)
 		silent(t, attempts)
 		r.lease.Set(now.AddDate(-3, 0, 0))
@@ -284,7 +286,7 @@ func TestLeaseInTheFarFutureIsIgnored(t *testing.T) {
 	})
 }
 
-// A job that crashes its process each time is finally dead, too.
+// A job whose process crashes at every attempt also ends up dead.
 func TestAJobThatCrashesItsWorkerDies(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -317,7 +319,7 @@ func TestMovedTimeDoesNotStartAJobTwice(t *testing.T) {
 		enqueue(t, queues[0], "slow", nil)
 		receive(t, runs)
 		r.advance(720*time.Hour, queues...)
-		time.Sleep(1200 * time.Millisecond) // longer than the polls that look for abandoned jobs: they must not find this one
+		time.Sleep(1200 * time.Millisecond) // longer than the poll interval: no poll must treat the job as abandoned
 		silent(t, runs)
 		close(release)
 		waitFor(t, queues[0], jobs.Stats{})
@@ -427,7 +429,7 @@ func TestRetry(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := q.Retry(t.Context(), uuid.New()); !errors.Is(err, jobs.ErrNotDead) {
-			t.Errorf("retry of another: %v, want ErrNotDead", err)
+			t.Errorf("retry of an unknown job: %v, want ErrNotDead", err)
 		}
 		if err := q.Retry(t.Context(), list[0].ID); err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func TestOneWaitingJobPerKindAndKey(t *testing.T) {
 	})
 }
 
-// A job that is enqueued while its twin runs gets its own run, after the twin's.
+// A job that is enqueued while a job with the same key runs starts after that job has ended.
 func TestAKeyThatRunsIsRunAgainAfterwards(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -60,13 +60,13 @@ func TestAKeyThatRunsIsRunAgainAfterwards(t *testing.T) {
 		release <- struct{}{}
 		waitFor(t, queues[0], jobs.Stats{})
 		if most.Load() != 1 {
-			t.Errorf("%d ran at once", most.Load())
+			t.Errorf("%d ran concurrently, want 1", most.Load())
 		}
 	})
 }
 
-// The transaction that finds a waiting twin blocks it until the commit. Otherwise the twin could
-// run on the old state, and no job would run on the new one.
+// If a job with the same key is waiting, a transaction that calls Enqueue blocks it until the
+// commit. Otherwise the waiting job could run before the commit, and no job would run after it.
 func TestAWaitingTwinRunsAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -79,7 +79,7 @@ func TestAWaitingTwinRunsAfterTheCommit(t *testing.T) {
 		})
 		enqueue(t, q, "a", nil, jobs.Key("k"))
 		err := r.db.Tx(t.Context(), func(ctx context.Context) error {
-			// The other job represents the change that the run must see.
+			// The run must see the change that this other job represents.
 			if err := q.Enqueue(ctx, "change", nil); err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ func TestAWaitingTwinRunsAfterTheCommit(t *testing.T) {
 }
 
 // If a job fails, it is merged with the twin that was enqueued during its run. The merged job waits
-// for the pause and keeps the number of attempts.
+// for the pause after the failure and keeps the number of attempts.
 func TestAFailedRunAndItsTwinBecomeOne(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -147,8 +147,8 @@ func TestTheEarlierDueTimeCounts(t *testing.T) {
 	})
 }
 
-// While an abandoned job holds its lease, its twin does not run. Afterwards, both run one after the
-// other.
+// While a crashed worker's job is leased, its twin with the same key does not run. After the lease,
+// both run one after the other.
 func TestATwinWaitsForACrashedWorker(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -162,10 +162,10 @@ func TestATwinWaitsForACrashedWorker(t *testing.T) {
 		silent(t, attempts)
 		r.lease.Set(r.lease.Now().Add(time.Hour))
 		if got := receive(t, attempts); got != 2 {
-			t.Errorf("first the abandoned one: attempt %d, want 2", got)
+			t.Errorf("first run, of the abandoned job: attempt %d, want 2", got)
 		}
 		if got := receive(t, attempts); got != 1 {
-			t.Errorf("then the twin: attempt %d, want 1", got)
+			t.Errorf("second run, of the twin: attempt %d, want 1", got)
 		}
 		waitFor(t, q, jobs.Stats{})
 	})

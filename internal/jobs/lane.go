@@ -36,9 +36,9 @@ func (q *Queue) Lane(name string) *Lane {
 func (q *Queue) Handle(kind string, h Handler) { q.Lane(mainLane).Handle(kind, h) }
 
 // Every runs f once per interval, by the service's clock, on one of the instances. The first run is
-// when an instance first registers it. Runs that were missed during downtime, or because the clock
-// moved, are made up by a single run. After an error, f runs again sooner, with pauses that
-// increase up to the interval. Every panics if the name is taken or every is not positive.
+// when an instance first registers the name. If runs were missed during downtime, or because the
+// clock was moved, f runs once for all of them. After an error, f runs again sooner, with pauses
+// that increase up to the interval. Every panics if the name is taken or every is not positive.
 func (q *Queue) Every(name string, every time.Duration, f func(ctx context.Context) error) {
 	q.Lane(mainLane).Every(name, every, f)
 }

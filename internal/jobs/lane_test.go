@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// A lane whose workers all wait for a remote service, with thousands of jobs queued, does not
-// affect other lanes.
+// A lane whose workers all wait for a remote service, and which has thousands of queued jobs, does
+// not affect other lanes.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -63,7 +63,7 @@ func TestLanesShareNoKind(t *testing.T) {
 		q.Handle("mail", func(context.Context, jobs.Job) error { return nil })
 		defer func() {
 			if recover() == nil {
-				t.Error("two handlers for one kind")
+				t.Error("a second handler for a kind was accepted")
 			}
 		}()
 		q.Lane("outside").Handle("mail", func(context.Context, jobs.Job) error { return nil })

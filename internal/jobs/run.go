@@ -16,12 +16,13 @@ const (
 	// instances enqueued.
 	poll = time.Second
 	// handlerTimeout is the time limit of a run. leaseTime is longer, so that a lease cannot end
-	// while its handler still runs. It is also how long the job of a crashed instance waits.
+	// while its handler still runs. After a crash of an instance, other instances run its jobs once
+	// leaseTime has passed.
 	handlerTimeout = time.Minute
 	leaseTime      = 90 * time.Second
 	// statementTimeout is the time limit of the queue's own statements.
 	statementTimeout = 10 * time.Second
-	// clockError is the maximum difference between the clocks of instances.
+	// clockError is the largest plausible difference between the clocks of instances.
 	clockError = time.Hour
 	// releaseTime is the time that canceled handlers have to return after the drain time, so that
 	// their jobs can be released immediately.
@@ -104,8 +105,8 @@ func (q *Queue) schedule(ctx context.Context) error {
 		return err
 	}
 	for _, kind := range slices.Sorted(maps.Keys(q.periods)) {
-		// A row can be due too late, because its interval was longer before, or because the clock
-		// was moved forward before a restart.
+		// A row can be due too late, because the interval was longer in an earlier version, or
+		// because the clock was moved forward before a restart.
 		if err := q.store.insertPeriodic(ctx, kind, now, now.Add(q.periods[kind])); err != nil {
 			return err
 		}
@@ -132,7 +133,7 @@ func acquire(ctx context.Context, slots chan<- struct{}) int {
 	}
 }
 
-// wait blocks until there can be work. If more is set, it returns immediately. It reports whether
+// wait blocks until there may be work. If more is set, it returns immediately. It reports whether
 // it is time to look for abandoned jobs.
 func (l *Lane) wait(ctx context.Context, tick <-chan time.Time, more bool) (sweep bool) {
 	if more {

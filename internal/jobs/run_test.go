@@ -104,7 +104,7 @@ func TestDrain(t *testing.T) {
 		runs, interrupted := make(chan struct{}, 10), make(chan error, 1)
 		q.Handle("slow", func(ctx context.Context, _ jobs.Job) error {
 			runs <- struct{}{}
-			time.Sleep(while) // the shutdown must not interrupt the job in this time
+			time.Sleep(while) // time in which the shutdown could wrongly interrupt the job
 			interrupted <- ctx.Err()
 			return nil
 		})

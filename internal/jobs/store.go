@@ -53,7 +53,7 @@ func (s store) insert(ctx context.Context, job waitingJob) error {
 	return nil
 }
 
-// insertPeriodic ensures that a periodic job has its row and is due no later than latest. The ID
+// insertPeriodic ensures that a periodic job has a row and is due no later than latest. The ID
 // derives from the kind, so all instances use the same row.
 func (s store) insertPeriodic(ctx context.Context, kind string, now, latest time.Time) error {
 	id := uuid.NewSHA1(uuid.Nil, []byte(kind))
@@ -66,8 +66,8 @@ func (s store) insertPeriodic(ctx context.Context, kind string, now, latest time
 	})
 }
 
-// makeDue makes jobs due that wait only because the clock has been set back: jobs that were due
-// immediately, and retries that are due after latest.
+// makeDue makes jobs due that only wait because the clock has been set back: jobs that were
+// enqueued to run immediately, and retries that are due after latest.
 func (s store) makeDue(ctx context.Context, now, latest time.Time) error {
 	return sqldb.Wrap(s.q(ctx).Hasten(ctx, jobssql.HastenParams{Now: now, Latest: latest}), "hasten jobs")
 }
@@ -96,12 +96,12 @@ const (
 	isAbandoned = `lease_id IS NOT NULL AND (leased_until < $1 OR leased_until > $5)`
 )
 
-// claim leases up to limit jobs of the kinds that meet the condition at time t, earliest first.
-// more are the arguments of the condition from $5 on. It skips jobs that other workers are
-// claiming. The query is not generated because the list of kinds has a variable length. The cast of
-// kind makes SQLite use the index by time instead of sorting all jobs of the kinds. The inner query
-// is MATERIALIZED because it must run only once: a second run would lock other rows and lease more
-// than limit.
+// claim leases up to limit jobs of the given kinds for which the condition holds at time t,
+// earliest first. more contains the arguments of the condition from $5 on. claim skips jobs that
+// other workers are claiming. The query is not generated because the list of kinds has a variable
+// length. The cast of kind makes SQLite use the index by time instead of sorting all jobs of the
+// kinds. The inner query is MATERIALIZED because it must run only once: a second run would lock
+// other rows and lease more than limit jobs.
 func (s store) claim(ctx context.Context, condition string, t, until time.Time, kinds []string, limit int, more ...any) ([]claimedJob, error) {
 	lease := sqldb.NewID()
 	args := append([]any{t, limit, lease, until}, more...)
@@ -162,8 +162,8 @@ func (s store) release(ctx context.Context, c claimedJob, attempt int, due time.
 			return checkLease(n, err, "release job")
 		})
 	}
-	// The delete does not see a twin that commits concurrently, and the update then violates the
-	// unique index. The next attempt sees it.
+	// The DELETE does not see a twin that commits concurrently. The UPDATE then violates the unique
+	// index, and the next attempt sees the twin.
 	err := try()
 	for range 2 {
 		if !sqldb.IsUnique(err) {
@@ -249,7 +249,7 @@ func (s store) takeDead(ctx context.Context, id uuid.UUID) (waitingJob, error) {
 	return waitingJob{id: id, kind: row.Kind, key: row.UniqueKey, payload: row.Payload, created: row.CreatedAt, origin: row.Origin}, nil
 }
 
-// count returns the numbers of jobs, without Lag.
+// count returns the stats without Lag.
 func (s store) count(ctx context.Context) (Stats, error) {
 	row, err := s.q(ctx).Count(ctx, countLimit)
 	if err != nil {
@@ -271,7 +271,7 @@ func (s store) dueByKind(ctx context.Context, now time.Time) ([]DueJobs, error) 
 	return list, nil
 }
 
-// oldestDue returns the earliest due time up to now, or errNoneDue.
+// oldestDue returns the earliest due time up to now, or errNoJobDue.
 func (s store) oldestDue(ctx context.Context, now time.Time) (time.Time, error) {
 	due, err := s.q(ctx).OldestDue(ctx, now)
 	return due, sqldb.WrapAbsent(err, "read oldest due job", errNoJobDue)

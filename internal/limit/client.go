@@ -8,9 +8,9 @@ import (
 
 // ClientIP returns the client address of a request. It is the peer of the connection, unless the
 // peer is a trusted proxy. In that case it is the last address in X-Forwarded-For that is not a
-// trusted proxy. Entries further left are ignored, because the client could have forged them, and
-// so are entries left of an invalid address. If all entries are trusted proxies, the first one is
-// the client.
+// trusted proxy. Addresses to its left are ignored, because the client could have forged them, and
+// so are addresses to the left of an invalid one. If all addresses are trusted proxies, the first
+// one is the client.
 //
 // It returns the zero Addr if the connection has no IP address.
 func ClientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {

@@ -17,7 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 )
 
-// timed is a counter whose clock the test sets.
+// timed is a counter with a clock that the test sets.
 type timed struct {
 	limit.Counter
 	set func(time.Time)
@@ -89,12 +89,12 @@ func countsHits(t *testing.T, c timed) {
 	}{
 		{0, 2, limit.Count{Taken: true, Current: 1}},
 		{1 * s, 2, limit.Count{Taken: true, Current: 2, Elapsed: 1 * s}},
-		{2 * s, 2, limit.Count{Current: 2, Elapsed: 2 * s}}, // rejected and not counted
+		{2 * s, 2, limit.Count{Current: 2, Elapsed: 2 * s}}, // a rejected hit is not counted
 		{2 * s, 3, limit.Count{Taken: true, Current: 3, Elapsed: 2 * s}},
 		{60*s - 1000, 3, limit.Count{Current: 3, Elapsed: 60*s - 1000}},
-		{60 * s, 3, limit.Count{Previous: 3}}, // all three are within the last minute
+		{60 * s, 3, limit.Count{Previous: 3}}, // all three hits are within the last minute
 		{80*s - 1000, 3, limit.Count{Previous: 3, Elapsed: 20*s - 1000}},
-		{80 * s, 3, limit.Count{Taken: true, Current: 1, Previous: 3, Elapsed: 20 * s}}, // two of three
+		{80 * s, 3, limit.Count{Taken: true, Current: 1, Previous: 3, Elapsed: 20 * s}}, // two of the three still count
 		{80 * s, 3, limit.Count{Current: 1, Previous: 3, Elapsed: 20 * s}},
 		{179 * s, 3, limit.Count{Taken: true, Current: 1, Previous: 1, Elapsed: 59 * s}},
 		{300 * s, 1, limit.Count{Taken: true, Current: 1}}, // two minutes without a hit reset the key

@@ -21,7 +21,7 @@ const Window = time.Minute
 const warnEvery = 10 * time.Second
 
 // Counter counts the hits of each key. It must be safe for concurrent use, and Take must be atomic:
-// of two hits that compete for the last slot, one is taken.
+// if two hits compete for the last slot, only one is taken.
 type Counter interface {
 	// Take counts hits of key, from 1 to limit, unless they would exceed limit in the sliding
 	// window. Rejected hits are not counted. Windows are aligned to the minute.
@@ -90,7 +90,7 @@ func (l *Limiter) AllowMany(ctx context.Context, group, key string, hits, share 
 	}
 	d := Decision{Allowed: count.Taken, Limit: limit, Remaining: count.remaining(limit)}
 	if !d.Allowed {
-		d.RetryAfter = count.retryAfter(limit - hits + 1) // room for all hits is room for one under this limit
+		d.RetryAfter = count.retryAfter(limit - hits + 1) // if one hit fits under this limit, all hits fit under limit
 	}
 	return d
 }

@@ -36,7 +36,8 @@ func TestAllowCountsDownAndRefuses(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	// The window ends in 40 s. Then a third of its hits must leave the sliding window.
+	// The window ends in 40 s. After that, a third of its hits must leave the sliding window, which
+	// takes 20 s.
 	want := limit.Decision{Limit: 3, RetryAfter: 60 * time.Second}
 	if diff := cmp.Diff(want, l.Allow(t.Context(), limit.Login, "a")); diff != "" {
 		t.Error(diff)
@@ -48,11 +49,11 @@ func TestAllowKeepsKeysAndGroupsApart(t *testing.T) {
 	l, _ := newLimiter(map[string]int{limit.Login: 1, limit.Register: 1})
 	for _, c := range [][2]string{{limit.Login, "a"}, {limit.Login, "b"}, {limit.Register, "a"}} {
 		if !l.Allow(t.Context(), c[0], c[1]).Allowed {
-			t.Errorf("%v is refused by another's hits", c)
+			t.Errorf("%v is rejected because of another key or group", c)
 		}
 	}
 	if l.Allow(t.Context(), limit.Login, "a").Allowed {
-		t.Error("a second login of a passes")
+		t.Error("a second login of \"a\" is allowed")
 	}
 }
 
@@ -96,8 +97,8 @@ func TestRetryAfterIsExact(t *testing.T) {
 	})
 }
 
-// For any distribution of hits, no minute sees twice the limit, and a steady caller below the limit
-// is never rejected.
+// For any distribution of hits, at most twice the limit is allowed within a minute, and a steady
+// caller below the limit is never rejected.
 func TestSlidingWindow(t *testing.T) {
 	t.Parallel()
 	l, now := newLimiter(map[string]int{limit.Default: 10})

@@ -72,7 +72,7 @@ func TestRedisKeys(t *testing.T) {
 	})
 }
 
-// The script computes the same result as the package, to the microsecond, for any limits.
+// For any limits, the Redis script makes the same decision as the package, to the microsecond.
 func TestRedisDecidesLikeTheMemory(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, addr string) {
@@ -114,8 +114,8 @@ func TestRedisDecidesLikeTheMemory(t *testing.T) {
 	})
 }
 
-// Exactly at the boundary: the product differs by one from a whole number of windows, which a float
-// cannot represent.
+// The script is exact if previous × left is a whole number of windows, or larger or smaller by 1. A
+// float cannot represent such a product exactly.
 func TestRedisIsExactAtTheBoundary(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
@@ -129,7 +129,7 @@ func TestRedisIsExactAtTheBoundary(t *testing.T) {
 			continue
 		}
 		tries++
-		off := rand.Int64N(3) - 1 // how far previous × left differs from whole windows
+		off := rand.Int64N(3) - 1 // the distance of previous × left from a whole number of windows
 		previous := (inverse.Int64()*off+window)%window + window*rand.Int64N(limit.MaxPerMinute/window)
 		state := limit.Count{Current: rand.IntN(3), Previous: int(previous), Elapsed: time.Duration(window-left) * time.Microsecond}
 		most := state.Current + 1 + int((previous*left-off)/window)
@@ -220,7 +220,7 @@ func TestRedisThatHangs(t *testing.T) {
 	}
 }
 
-// A canceled request is not a failure of Redis.
+// A request that its caller cancels is counted and is not a failure of Redis.
 func TestRedisCountsCanceledRequests(t *testing.T) {
 	t.Parallel()
 	counter := newRedis(t, "redis://"+miniredis.RunT(t).Addr())
@@ -269,7 +269,7 @@ func TestNewRedis(t *testing.T) {
 	}
 }
 
-// The password is sent only to Redis and never appears in errors, not even if it is wrong.
+// The password is sent only to Redis and never appears in errors, even if Redis rejects it.
 func TestRedisPassword(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)

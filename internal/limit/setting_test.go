@@ -51,7 +51,7 @@ func TestParseSettingReportsTheProblem(t *testing.T) {
 	}
 }
 
-// The values of the table in the specification.
+// The defaults match the table in the specification.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	want := map[string]int{
@@ -65,6 +65,6 @@ func TestDefaults(t *testing.T) {
 	}
 	limit.Defaults()["login"] = 0
 	if limit.Defaults()["login"] != 5 || !limit.IsGroup("login") || limit.IsGroup("logn") {
-		t.Error("the table can be changed from outside, or does not know its groups")
+		t.Error("callers can change the defaults, or IsGroup is wrong")
 	}
 }

@@ -24,18 +24,18 @@ func (c Count) remaining(limit int) int {
 }
 
 // one is the limit of a group that is counted exactly: its window begins with the hit itself, so
-// the next hit is allowed after exactly Window. The estimate from aligned windows would reject it
-// for up to twice as long.
+// the next hit is allowed after exactly Window. An estimate from aligned windows would reject the
+// next hit for up to twice as long.
 const one = 1
 
-// retryAfter returns the time, in whole seconds, until one more hit fits if no others arrive in
-// between.
+// retryAfter returns the time, in whole seconds, until one more hit fits if no other hits arrive
+// before.
 func (c Count) retryAfter(limit int) time.Duration {
 	wait := int64(0)
 	switch {
-	case limit == one && c.Current >= limit: // Elapsed is the time since the hit
+	case limit == one && c.Current >= limit: // with a limit of one, Elapsed is the time since the hit
 		return seconds(windowMicros - c.Elapsed.Microseconds())
-	case c.Current >= limit: // not in the current window; in the next one, the current window is the previous
+	case c.Current >= limit: // no hit fits until the current window has become the previous one
 		wait = windowMicros - c.Elapsed.Microseconds()
 		c = Count{Previous: c.Current}
 	}

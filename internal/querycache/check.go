@@ -7,12 +7,12 @@ import (
 	"reflect"
 )
 
-// checkHits makes every hit load its value again, if it is not empty. The linker sets it for
+// If checkHits is not empty, every cache hit is compared with the database. The linker sets it for
 // tests: go test -ldflags="-X …/internal/querycache.checkHits=yes" (make check-cache).
 var checkHits string
 
-// check loads a cached value again. It ends the process if the database has another value although
-// the generation did not change.
+// check loads a cached value again. It ends the process if the loaded value differs although the
+// generation is the same.
 func (c *Cache[K, V]) check(ctx context.Context, key K, hit entry[V]) {
 	if checkHits == "" {
 		return

@@ -15,7 +15,7 @@ func (c *Cache[K, V]) Waiting() int {
 	return len(c.loader.waiting)
 }
 
-// ChecksHits reports whether every hit is loaded again, so that tests cannot count loads.
+// ChecksHits reports whether every hit is loaded again, in which case tests cannot count loads.
 func ChecksHits() bool { return checkHits != "" }
 
 // MaxRunning is the maximum number of concurrent loads of a cache.

@@ -92,8 +92,8 @@ func (l *loader[K, V]) take() []*call[K, V] {
 	return batch
 }
 
-// loadBatch loads keys. It turns a panic into an error, since no HTTP handler recovers it here
-// and it would end the process.
+// loadBatch loads keys. It turns a panic into an error: the goroutine is outside the HTTP handlers,
+// which recover panics, so the panic would end the process.
 func (l *loader[K, V]) loadBatch(ctx context.Context, keys []K) (values map[K]V, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {

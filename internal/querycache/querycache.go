@@ -1,8 +1,8 @@
 // Package querycache answers the queries that nearly every request makes: for callers, memberships,
-// entitlements and usage summaries. On SQLite it keeps the results in memory for as long as the
-// tables that they were read from are unchanged. On PostgreSQL it does not cache, because this
-// process does not notice the commits of other instances. It loads the keys of concurrent requests
-// together. docs/performance.md shows the effect of both.
+// entitlements and usage summaries. On SQLite it caches each result in memory until a table that
+// the query reads changes. On PostgreSQL it does not cache, because this process does not notice
+// the commits of other instances. Instead, it loads the keys of concurrent requests together.
+// docs/performance.md shows the effect of both.
 package querycache
 
 import (
@@ -31,8 +31,8 @@ type Config[K comparable, V any] struct {
 // Cache reads values through Config.Load. It is safe for concurrent use. Callers share the values
 // and must not change them.
 //
-// Invariant: Get never returns a value older than a commit of this process that any caller
-// could have seen before the call (see sqldb.Tables).
+// Invariant: Get never returns a value older than a commit of this process that any caller could
+// have seen before calling Get (see sqldb.Tables).
 type Cache[K comparable, V any] struct {
 	config Config[K, V]
 	loader *loader[K, V] // on PostgreSQL
@@ -55,8 +55,8 @@ func New[K comparable, V any](c Config[K, V]) *Cache[K, V] {
 }
 
 // Get returns the value of a key and reports whether it exists. In a transaction it returns the
-// value that the transaction sees: on SQLite, a stable generation means that the open transaction
-// has not changed the tables.
+// value that the transaction sees. On SQLite it uses the cache only while the generation is stable,
+// so the open transaction has not changed the tables.
 func (c *Cache[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
 	if c.tables == nil {
 		if sqldb.InTx(ctx) {
@@ -111,7 +111,8 @@ func (c *Cache[K, V]) cachedValue(ctx context.Context, key K, generation uint64)
 	return hit.value, true
 }
 
-// store caches values that were loaded after the generation was read, unless it has changed since.
+// store caches values that were loaded after the generation was read, unless the generation has
+// changed since.
 func (c *Cache[K, V]) store(loaded map[K]V, generation uint64) {
 	if after, stable := c.tables.Generation(); !stable || after != generation {
 		return

@@ -19,7 +19,7 @@ import (
 
 const tables = "wrong_passwords"
 
-// source loads the number of an email and counts its loads.
+// source loads the count of wrong passwords for an email hash and counts its loads.
 type source struct {
 	db    *sqldb.DB
 	loads atomic.Int64
@@ -148,7 +148,8 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// A commit by another connection, as another process makes it, is noticed within a millisecond.
+// A commit by another connection, which stands for another process, is noticed within two
+// milliseconds.
 func TestOtherProcesses(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
@@ -200,8 +201,8 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// With one writer and many readers, no reader gets a value older than the value that a commit
-// acknowledged to the writer or that was read from the database before.
+// With one writer and many readers, no reader gets a value older than the last acknowledged commit
+// before its call, or than a value that it has already read from the database.
 func TestConcurrentReaders(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -238,15 +239,15 @@ func TestConcurrentReaders(t *testing.T) {
 		for i := 1; i <= dbtest.Rounds(300, 3000); i++ {
 			mustSet(t, db, "a", i)
 			acknowledged.Store(int64(i))
-			time.Sleep(50 * time.Microsecond) // so that readers cache it
+			time.Sleep(50 * time.Microsecond) // time for readers to cache the value
 		}
 		close(done)
 		readers.Wait()
 	})
 }
 
-// On PostgreSQL, calls that arrive during a load share the next load. Each gets its own value. The
-// load does not wait for a caller that has stopped waiting.
+// On PostgreSQL, calls that arrive during a load share the next load, and each call gets its own
+// value. The load does not wait for a caller that has stopped waiting.
 func TestConcurrentCallsShareALoad(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)
@@ -309,7 +310,8 @@ func TestConcurrentCallsShareALoad(t *testing.T) {
 	calls.Wait()
 }
 
-// A commit by another process is noticed even while a transaction of this one waits for it.
+// A commit by another process is noticed even while a transaction of this process waits for the
+// other process's lock.
 func TestLockHeldByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
@@ -330,7 +332,7 @@ func TestLockHeldByAnotherProcess(t *testing.T) {
 		}
 		waiting := make(chan error)
 		go func() { waiting <- set(t.Context(), db, "b", i) }()
-		time.Sleep(30 * time.Millisecond) // it polls the lock with increasing pauses
+		time.Sleep(30 * time.Millisecond) // the transaction polls the lock with increasing pauses
 		if n, _, err := cache.Get(t.Context(), "a"); n != int64(i-1) || err != nil {
 			t.Errorf("got %d, %v before the commit of %d", n, err, i)
 		}

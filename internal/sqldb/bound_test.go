@@ -12,8 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// On SQLite, arguments are stored as the driver would store them, with times truncated to
-// microseconds.
+// On SQLite, arguments are stored in the driver's format, with times truncated to microseconds.
 func TestBoundAsByTheDriver(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

@@ -55,8 +55,9 @@ func Values(db *DB, first int, values []any, types ...string) (query string, arg
 	return "SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS given (" + strings.Join(names, ", ") + ")", args
 }
 
-// InsertRows returns the rows of an INSERT, like Values, with placeholders that start at 1. If Citus
-// distributes the tables, the rows are VALUES, each once, which Citus sends to their shard.
+// InsertRows returns the rows of an INSERT, like Values, with placeholders that start at 1. If
+// Citus distributes the tables, it returns a VALUES list without repeated rows, because Citus sends
+// each row of such a list to the row's shard.
 func InsertRows(db *DB, values []any, types ...string) (query string, args []any) {
 	if !db.distributed {
 		return Values(db, 1, values, types...)
@@ -64,7 +65,8 @@ func InsertRows(db *DB, values []any, types ...string) (query string, args []any
 	return "VALUES " + writeTuples(1, len(values)/len(types), types), values
 }
 
-// InsertDistinct is InsertRows for rows that must not repeat on SQLite.
+// InsertDistinct is InsertRows for statements that a repeated row would change, such as adding to
+// counters. On SQLite it removes the rows that Values repeats.
 func InsertDistinct(db *DB, values []any, types ...string) (query string, args []any) {
 	query, args = InsertRows(db, values, types...)
 	if db.dialect == SQLite {
@@ -102,7 +104,7 @@ func tuples(first, n int, types ...string) string {
 	return text
 }
 
-// remembered caches the texts of tuples. There are few, because [PadRows] limits the number of
+// remembered caches the results of tuples. There are few, because [PadRows] limits the number of
 // lengths per statement.
 var remembered sync.Map // tuplesKey → string
 

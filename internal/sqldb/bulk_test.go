@@ -12,9 +12,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Any number of keys of each type finds the matching rows once, even with duplicate keys. On
-// PostgreSQL the text does not depend on the number of keys, so a connection prepares and plans it
-// only once.
+// InCondition finds each matching row once for any number of keys of each type, including
+// duplicates. On PostgreSQL the text does not depend on the number of keys, so a connection
+// prepares and plans it only once.
 func TestAmong(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -42,8 +42,8 @@ func TestAmong(t *testing.T) {
 	})
 }
 
-// Any number of rows is returned completely, with values of every type and NULLs. On SQLite the
-// last row may be repeated. On PostgreSQL the text does not depend on the number of rows.
+// Values returns every row for any number of rows, with values of every type and NULLs. On SQLite
+// the last row may be repeated. On PostgreSQL the text does not depend on the number of rows.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

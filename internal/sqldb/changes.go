@@ -42,8 +42,8 @@ const OthersInterval = 200 * time.Microsecond
 
 func newChanges() *changes { return &changes{tables: map[string]*atomic.Uint64{}} }
 
-// installHook installs the hook that reports changed rows. It runs for the writing connection
-// and includes rows that triggers and foreign keys change.
+// installHook registers the hook that SQLite calls for each row that the writing connection
+// changes, directly or through triggers and foreign keys.
 func (c *changes) installHook(conn driver.Conn) error {
 	hooks, ok := conn.(sqlite.HookRegisterer)
 	if !ok {
@@ -64,8 +64,8 @@ func (c *changes) begin(table string) {
 	}
 }
 
-// end is called once the transaction has committed or rolled back, before any of its callers gets a
-// result.
+// end marks the changed tables as stable again. It is called once the transaction has committed or
+// rolled back, before any of its callers gets a result.
 func (c *changes) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,8 +142,8 @@ func (g *groupCommitter) noticeOthers() bool {
 	case g.turn <- struct{}{}:
 		defer func() { <-g.turn }()
 	default:
-		// Every transaction checks after it gets the lock. Another reader may be checking now; on a
-		// busy machine that can take long.
+		// A transaction of this process that holds the lock has already checked. Another reader may
+		// be checking now; on a busy machine that can take long.
 		return g.changes.locked.Load() || now-g.changes.checking.Load() < int64(OthersInterval)
 	}
 	g.changes.checking.Store(now)

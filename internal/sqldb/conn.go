@@ -13,9 +13,9 @@ type DBTX interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Conn returns the transaction of ctx, or the pool if there is none. Outside a transaction, SQLite
-// queries go to the readers and all other statements to the writer, depending on the first word of
-// the statement.
+// Conn returns the transaction of ctx, or else the pool. Outside a transaction, SQLite queries go
+// to the readers and all other statements to the writer, depending on the first word of the
+// statement.
 func (db *DB) Conn(ctx context.Context) DBTX {
 	if db.tracer != nil {
 		return tracedConn{db.conn(ctx), db.tracer, string(db.dialect)}
@@ -50,7 +50,7 @@ type sqliteConn struct {
 	noteFull    func(err error) // set if groups is set
 }
 
-// noteFailed fails the transaction after a failed statement, as PostgreSQL does.
+// noteFailed makes the transaction roll back because a statement failed, as PostgreSQL does.
 func (c sqliteConn) noteFailed(failed error) {
 	if failed != nil && c.failed != nil {
 		c.failed(failed)
@@ -91,14 +91,14 @@ func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) 
 	return result, err
 }
 
-// PrepareContext prepares the statement on the pool that its text requires. The arguments of a
+// PrepareContext prepares the statement on the pool that the statement requires. The arguments of a
 // prepared statement are not truncated to microseconds.
 func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
 	on, text := c.pick(query)
 	return on.PrepareContext(ctx, text)
 }
 
-// QueryContext runs on the pool that the text requires.
+// QueryContext runs on the pool that the query requires.
 func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	on, text := c.pick(query)
 	rows, err := on.QueryContext(withoutLaterCancel(ctx), text, truncateTimes(args)...)
@@ -106,7 +106,7 @@ func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any)
 	return rows, err
 }
 
-// QueryRowContext runs on the pool that the text requires.
+// QueryRowContext runs on the pool that the query requires.
 func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	on, text := c.pick(query)
 	row := on.QueryRowContext(withoutLaterCancel(ctx), text, truncateTimes(args)...)

@@ -32,7 +32,7 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// ErrNoRows is the error of a query for one row that finds none.
+// ErrNoRows means that a query for one row found no row.
 var ErrNoRows = sql.ErrNoRows
 
 // Config configures a DB.

@@ -58,14 +58,14 @@ func (g *groupCommitter) run(ctx context.Context, f func(conn *sql.Conn) error) 
 	if tx == nil {
 		return err
 	}
-	<-tx.ended // Soon, even if ctx has ended: the outcome is only known then.
+	<-tx.ended // The transaction ends soon, even if ctx has ended, and only then is the outcome known.
 	if tx.err != nil && err == nil {
 		err = tx.err
 	}
 	return err
 }
 
-// await waits for the turn until ctx ends. Getting it without waiting is not measured.
+// await waits for the turn until ctx ends. It reports only actual waits to waited.
 func (g *groupCommitter) await(ctx context.Context) error {
 	select {
 	case g.turn <- struct{}{}:

@@ -38,7 +38,7 @@ func together(t *testing.T, db *sqldb.DB, run ...func(ctx context.Context) error
 		})
 	}
 	for db.Waiting() < len(run) {
-		// The transactions are starting to wait.
+		// Wait until all transactions are waiting.
 	}
 	close(resume)
 	wg.Wait()
@@ -88,7 +88,7 @@ func TestGroupedQueriesFailSeparately(t *testing.T) {
 	}
 }
 
-// A caller that stops waiting for its turn leaves no transaction open, in any order of callers.
+// If a caller stops waiting for its turn, no transaction stays open, in any order of callers.
 func TestGroupedTransactionIsCanceled(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
@@ -106,7 +106,7 @@ func TestGroupedTransactionIsCanceled(t *testing.T) {
 					return insert(ctx, db, name)
 				})
 				if stored := slices.Contains(names(t, db), name); stored != (err == nil) {
-					t.Errorf("%s: stored is %t and the error %v", name, stored, err)
+					t.Errorf("%s: stored: %t, error: %v", name, stored, err)
 				}
 			})
 		}
@@ -143,11 +143,11 @@ func TestCommitsAreObserved(t *testing.T) {
 	}
 	shared = 0
 	if err := db.Tx(t.Context(), func(context.Context) error { return errors.New("no") }); err == nil || shared != 0 {
-		t.Errorf("undone: %d shared a commit (%v)", shared, err)
+		t.Errorf("rolled back: %d shared a commit (%v)", shared, err)
 	}
 	for _, dialect := range dbtest.Dialects(t) {
 		if dialect == sqldb.Postgres && dbtest.New(t, dialect).ObserveCommits(nil, nil) {
-			t.Error("PostgreSQL groups commits by itself")
+			t.Error("ObserveCommits returned true on PostgreSQL")
 		}
 	}
 }

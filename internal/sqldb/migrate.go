@@ -71,7 +71,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 		for _, m := range done {
 			db.log.DebugContext(ctx, "migration applied", "migration", filepath.Base(m.Source.Path), "took_ms", m.Duration.Milliseconds())
 		}
-		if before > 0 && len(done) > 0 { // not logged for a new database
+		if before > 0 && len(done) > 0 { // nothing is logged for a new database
 			db.log.InfoContext(ctx, "schema migrated", "from", before, "to", done[len(done)-1].Source.Version)
 		}
 		return err
@@ -100,7 +100,7 @@ func (db *DB) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	return list, err
 }
 
-// Version returns the version of the database's last migration, or 0 if there is none.
+// Version returns the version of the database's last migration, or 0 before the first migration.
 func (db *DB) Version(ctx context.Context) (int64, error) {
 	list, err := db.MigrationStatus(ctx)
 	var version int64
@@ -180,9 +180,9 @@ func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
 }
 
 // tryMigrationLock tries to take the PostgreSQL lock and returns a function that releases it, or
-// nil if it is taken. The lock belongs to a transaction, so it always ends; a session lock would
-// stay on the connection of a pooler. Callers poll, because CREATE INDEX CONCURRENTLY would wait for
-// a statement that waits for the lock.
+// nil if another process holds it. The lock belongs to a transaction, so it always ends; a session
+// lock would stay on the connection of a pooler. Waiting processes poll, because CREATE INDEX
+// CONCURRENTLY in a migration would wait for a statement that blocks on the lock.
 func (db *DB) tryMigrationLock(ctx context.Context) (unlock func(), err error) {
 	tx, err := db.write.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
@@ -191,8 +191,8 @@ func (db *DB) tryMigrationLock(ctx context.Context) (unlock func(), err error) {
 	var taken bool
 	err = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(migrationLock)).Scan(&taken)
 	if err == nil && taken {
-		// The server may end idle transactions. Also, the statement above stays open until the next
-		// one, and CREATE INDEX CONCURRENTLY would wait for its snapshot.
+		// The server may end idle transactions. Also, the snapshot of the statement above is held
+		// until the next statement, and CREATE INDEX CONCURRENTLY would wait for it.
 		_, err = tx.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0")
 	}
 	if err != nil || !taken {

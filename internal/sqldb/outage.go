@@ -86,7 +86,7 @@ func (db *DB) noteFull(err error) {
 	}
 }
 
-// hasSpace reports whether a file of roomProbe bytes fits into the folder.
+// hasSpace reports whether a file of spaceProbe bytes fits into the folder.
 func hasSpace(folder string) bool {
 	f, err := os.CreateTemp(folder, ".room-*")
 	if err != nil {

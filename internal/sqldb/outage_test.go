@@ -127,10 +127,10 @@ func TestAFrozenServer(t *testing.T) {
 		}
 	}
 	if err := ask(t.Context()); !sqldb.IsUnavailable(err) {
-		t.Errorf("while it is away: %v", err)
+		t.Errorf("query during the outage: %v", err)
 	}
 	if err := db.Ping(t.Context()); !sqldb.IsUnavailable(err) {
-		t.Errorf("ping while it is away: %v", err)
+		t.Errorf("ping during the outage: %v", err)
 	}
 	line.Restore()
 	for deadline := time.After(time.Minute); ; {
@@ -149,8 +149,8 @@ func TestAFrozenServer(t *testing.T) {
 	}
 }
 
-// If one of several servers stops responding, another replaces it, even if the connections to the
-// first stay open, and the first is not used again while the other responds.
+// If one of two servers stops responding, the DB uses the other, even if the connections to the
+// first stay open. It keeps using the other after the first responds again.
 func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t, sqldb.Postgres)
@@ -192,7 +192,7 @@ func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
 		})
 	}
 	await()
-	for _, silent := range []*dbtest.Line{first, second} { // and back again
+	for _, silent := range []*dbtest.Line{first, second} { // the second round switches back
 		silent.Freeze()
 		await()
 		all := make(chan error, 20)
@@ -246,7 +246,7 @@ func TestCloseWhileTheServerIsAway(t *testing.T) {
 	}
 }
 
-// told receives a token when the log reports that the database is unavailable.
+// told is a log writer that receives a token when the database is logged as unavailable.
 type told chan struct{}
 
 func (c told) Write(line []byte) (int, error) {
@@ -259,7 +259,7 @@ func (c told) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Without a server, Open fails with an error that says why.
+// If the server is down, Open returns an error with the reason.
 func TestOpenWithoutAServer(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -276,13 +276,14 @@ func TestOpenWithoutAServer(t *testing.T) {
 	}
 }
 
-// A database that was never full is not checked for room, even if its folder is not writable.
+// If the database was never full, the free space is not checked, so nothing is written to its
+// folder.
 func TestRoomIsLookedForOnlyAfterAFailure(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	db := dbtest.Open(t, sqldb.FileURL(filepath.Join(folder, "t.db")))
 	if db.IsDiskFull() {
-		t.Error("full from the start")
+		t.Error("IsDiskFull is true before any write failed")
 	}
 	before, err := os.ReadDir(folder)
 	if err != nil {
@@ -291,7 +292,7 @@ func TestRoomIsLookedForOnlyAfterAFailure(t *testing.T) {
 	for i := range 3 {
 		_ = db.IsDiskFull()
 		if after, err := os.ReadDir(folder); err != nil || len(after) != len(before) {
-			t.Errorf("look %s wrote something: %v, %v", strconv.Itoa(i), after, err)
+			t.Errorf("check %s wrote something: %v, %v", strconv.Itoa(i), after, err)
 		}
 	}
 }

@@ -41,7 +41,7 @@ type pipelineConn struct {
 	*stdlib.Conn
 	inTx    bool
 	sent    bool       // the server has begun the transaction
-	waiting *pgx.Batch // queued statements of the transaction; nil if there are none
+	waiting *pgx.Batch // queued statements of the transaction; nil if empty
 }
 
 // BeginTx begins a transaction. BEGIN is sent with its first statement.
@@ -65,7 +65,7 @@ func (c *pipelineConn) ExecContext(ctx context.Context, query string, args []dri
 		return driver.ResultNoRows, nil
 	case c.waiting == nil:
 		return c.Conn.ExecContext(ctx, query, args)
-	case len(args) == 0: // may be several statements, which cannot be queued
+	case len(args) == 0: // can be several statements, which cannot be queued
 		if err := c.flush(ctx); err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func values(args []driver.NamedValue) []any {
 // pipelineTx is the transaction of a connection.
 type pipelineTx struct {
 	conn *pipelineConn
-	ctx  context.Context //nolint:containedctx // driver.Tx has methods without one.
+	ctx  context.Context //nolint:containedctx // The methods of driver.Tx take no context.
 }
 
 // Commit sends the queued statements with COMMIT. A transaction without any statement ends without

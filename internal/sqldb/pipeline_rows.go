@@ -15,7 +15,7 @@ type pipelineRows struct {
 	left    int // results not yet started
 	rows    pgx.Rows
 	first   bool // the first row has already been read
-	more    bool // whether that row exists
+	more    bool // the first row exists
 }
 
 // Columns returns the names of the columns.
@@ -50,7 +50,7 @@ func (r *pipelineRows) Next(dest []driver.Value) error {
 	types, fields := r.conn.Conn.Conn().TypeMap(), r.rows.FieldDescriptions()
 	for i, raw := range r.rows.RawValues() {
 		known, ok := types.TypeForOID(fields[i].DataTypeOID)
-		if !ok { // such as void; the server sends it as text
+		if !ok { // for example void, which the server sends as text
 			dest[i] = string(raw)
 			continue
 		}
@@ -65,8 +65,8 @@ func (r *pipelineRows) Next(dest []driver.Value) error {
 // HasNextResultSet reports whether there is another result.
 func (r *pipelineRows) HasNextResultSet() bool { return r.left > 0 }
 
-// NextResultSet starts the next result. It reads the first row, because the columns and the error
-// of a result are unknown before.
+// NextResultSet starts the next result. It reads the first row, because only then are the columns
+// and the error of the result known.
 func (r *pipelineRows) NextResultSet() error {
 	if r.left == 0 {
 		return io.EOF

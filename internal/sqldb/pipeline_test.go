@@ -95,7 +95,7 @@ func TestLaterIsForgotten(t *testing.T) {
 	})
 }
 
-// namesFrom returns a query for the names of rows, starting with an ID.
+// namesFrom returns a query that appends to found the names of the rows whose ID is at least from.
 func namesFrom(found *[]string, from int) sqldb.Query {
 	return sqldb.Query{
 		Doing: "read names", Text: `SELECT name FROM probes WHERE id >= $1::bigint ORDER BY id`, Args: []any{from},
@@ -140,8 +140,8 @@ func TestEachQuery(t *testing.T) {
 	})
 }
 
-// A query sent together with a lock runs when the lock is held: concurrent increments of one row
-// are not lost.
+// A query that is sent together with a locking query runs only once the lock is held, so concurrent
+// increments of one row are not lost.
 func TestEachReadsUnderItsLock(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

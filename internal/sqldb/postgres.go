@@ -91,8 +91,8 @@ func isPooled(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
 }
 
 // registerTypes makes the driver return times in UTC instead of the local zone, and encode a
-// uuid.UUID from its bytes. Otherwise the driver would convert it to text, fail to send that, and
-// parse it.
+// uuid.UUID from its bytes. Otherwise the driver would convert it to text, fail to send the text,
+// and parse it.
 func registerTypes(_ context.Context, conn *pgx.Conn) error {
 	types := conn.TypeMap()
 	types.RegisterType(&pgtype.Type{

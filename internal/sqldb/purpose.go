@@ -2,8 +2,8 @@ package sqldb
 
 import "context"
 
-// Claim sets the purpose of the database unless it is already set, and returns the effective
-// purpose.
+// Claim stores the purpose of the database, unless a purpose is already stored, and returns the
+// stored one.
 func (db *DB) Claim(ctx context.Context, purpose string) (string, error) {
 	var claimed string
 	err := db.Tx(ctx, func(ctx context.Context) error {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// maxRewrites limits the memory of a rewriter, since lists with filters build queries at run time.
-// Queries beyond the limit are rewritten each time.
+// maxRewrites limits the memory of a rewriter, because lists with filters build queries at run
+// time. Queries beyond the limit are rewritten each time.
 const maxRewrites = 4096
 
 // rewriter converts PostgreSQL queries to SQLite and caches the results.
@@ -22,9 +22,9 @@ type rewriter struct {
 // statement is a statement for SQLite.
 type statement struct {
 	text string
-	// within is the text for use in a transaction. A failed statement ends the transaction, so SQLite
-	// does not need to undo a failed insert separately. To do so, it would copy every page that an
-	// insert of many rows changes.
+	// within is the text for use in a transaction. A failed statement ends the transaction, so
+	// SQLite does not need to be able to undo a failed insert separately. Otherwise it would copy
+	// every page that an insert of many rows changes.
 	within string
 	// reads is true if the statement changes nothing.
 	reads bool

@@ -72,7 +72,7 @@ func TestRewriterIsBounded(t *testing.T) {
 		r.rewrite(fmt.Sprintf("SELECT %d", i))
 	}
 	if n := r.size.Load(); n != maxRewrites {
-		t.Errorf("remembers %d texts, want %d", n, maxRewrites)
+		t.Errorf("%d texts are cached, want %d", n, maxRewrites)
 	}
 	if got := r.rewrite("SELECT 'new'::text").text; got != "SELECT 'new'" {
 		t.Errorf("a text that does not fit becomes %q", got)

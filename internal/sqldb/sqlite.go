@@ -16,13 +16,13 @@ import (
 	"github.com/tenantry/tenantry/internal/dbfile"
 )
 
-// sqliteParams are the settings of every SQLite connection. With _txlock=immediate a
-// transaction takes the write lock at its start, so it cannot fail halfway because another
-// transaction holds the lock. With synchronous(FULL) a committed transaction survives a power
-// cut. temp_store(MEMORY) keeps the undo journal of savepoints and large statements in memory.
-// cache_size is 16 MiB. wal_autocheckpoint counts pages of 4 KiB: a commit that finds 16 MiB in
-// the write-ahead log copies them into the file. _time_format and _timezone make stored times
-// sort as text. _texttotime stays off, since it guesses at texts that look like times.
+// sqliteParams are the settings of every SQLite connection. With _txlock=immediate a transaction
+// takes the write lock at its start, so it cannot fail halfway because another transaction holds
+// the lock. With synchronous(FULL) a committed transaction survives a power cut. temp_store(MEMORY)
+// keeps the undo journal of savepoints and large statements in memory. cache_size is 16 MiB.
+// wal_autocheckpoint counts pages of 4 KiB: a commit that finds 16 MiB in the write-ahead log
+// copies them into the file. _time_format and _timezone make stored times sort as text. _texttotime
+// stays off, because it would convert strings that look like times.
 const sqliteParams = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)" +
 	"&_pragma=synchronous(FULL)&_busy_timeout=5000&_pragma=temp_store(MEMORY)&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)&_dqs=0&_time_format=sqlite&_timezone=UTC"
 
@@ -84,10 +84,9 @@ func sqlitePool(path, params string, size int, connected func(driver.Conn) error
 }
 
 // truncateTimes converts args to the form that SQLite stores. Times are truncated to microseconds,
-// as in PostgreSQL, so that both databases return the same values, and IDs become bytes. Times,
-// UUIDs and JSON become the same texts that the driver and database/sql would produce, but in a
-// third of the time, since statements with many rows repeat the same times. args itself is not
-// modified.
+// as in PostgreSQL, so that both databases return the same values. Times, UUIDs and JSON become the
+// same texts that the driver and database/sql would produce, but in a third of the time, because
+// statements with many rows repeat the same times. args itself is not modified.
 func truncateTimes(args []any) []any {
 	var times timeTexts
 	changed := make([]any, len(args))
@@ -114,14 +113,14 @@ func truncateTimes(args []any) []any {
 // timeLayout is the layout of _time_format=sqlite in sqliteParams.
 const timeLayout = "2006-01-02 15:04:05.999999999-07:00"
 
-// timeTexts caches the texts of a few times.
+// timeTexts caches a few formatted times.
 type timeTexts struct {
 	times [4]time.Time
 	texts [4]any
 	next  int
 }
 
-// textOf returns the text of a time.
+// textOf returns a time in the format that SQLite stores.
 func (t *timeTexts) textOf(at time.Time) any {
 	for i, known := range t.times {
 		if t.texts[i] != nil && known.Equal(at) {

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A statement can run again while its rows are being read, and more statements than fit in the
-// cache all run.
+// A statement can run again while its rows are being read. Statements beyond the size of the cache
+// also run.
 func TestPrepared(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Every commit on SQLite waits for the disk.
+// Every commit on SQLite is synced to disk.
 func TestCommitsAreSynced(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

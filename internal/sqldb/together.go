@@ -40,8 +40,8 @@ func queriesOf(ctx context.Context) []Query {
 }
 
 // QueryAll runs queries in order and reads the rows of each. On PostgreSQL they take a single round
-// trip. A query must not depend on the result of another. A query after one with FOR UPDATE begins
-// when the locks are held.
+// trip. A query must not depend on the result of another. If a query locks rows with FOR UPDATE,
+// the queries after it run once the locks are held.
 func (db *DB) QueryAll(ctx context.Context, queries ...Query) error {
 	if db.dialect == SQLite {
 		for _, q := range queries {
@@ -57,7 +57,7 @@ func (db *DB) QueryAll(ctx context.Context, queries ...Query) error {
 	return db.queryAll(ctx, queries[0], queries[1:])
 }
 
-// queryAll runs a query, and sends more with it.
+// queryAll runs q and, on PostgreSQL, sends more in the same round trip.
 func (db *DB) queryAll(ctx context.Context, q Query, more []Query) error {
 	if len(more) > 0 {
 		ctx = context.WithValue(ctx, queriesKey{}, more)

@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
-// Trace sets the tracer that creates spans of the statements within a trace; nil creates none. It
-// must be called before concurrent use of the database.
+// Trace sets the tracer that creates spans of the statements within a trace; nil disables tracing.
+// It must be called before concurrent use of the database.
 func (db *DB) Trace(t *tracing.Tracer) { db.tracer = t }
 
 // tracedConn creates a span for each statement.

@@ -40,8 +40,8 @@ type transaction struct {
 // On PostgreSQL it uses READ COMMITTED, and the outermost Tx runs f again, up to a few times, if
 // the database reports a deadlock or a serialization failure. Except through AfterCommit, f must
 // therefore have no effects outside the database. On SQLite it holds the single write lock from its
-// start and shares its commit with waiting transactions (see grouped): keep it short, and make no
-// network calls in it.
+// start and shares its commit with waiting transactions (see groupCommitter): keep it short, and
+// make no network calls in it.
 func (db *DB) Tx(ctx context.Context, f func(ctx context.Context) error) error {
 	if t := db.currentTransaction(ctx); t != nil {
 		return t.join(ctx, f)

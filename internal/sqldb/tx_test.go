@@ -186,7 +186,7 @@ func TestEndedContextRollsBack(t *testing.T) {
 				return db.Tx(ctx, func(ctx context.Context) error {
 					err := insert(ctx, db, "a")
 					cancel()
-					time.Sleep(50 * time.Millisecond) // the driver can roll back in this time, before the function returns
+					time.Sleep(50 * time.Millisecond) // time for the driver to roll back before the function returns
 					return err
 				})
 			},
@@ -244,11 +244,11 @@ func TestFailedStatementCannotBeDropped(t *testing.T) {
 					t.Error("it committed")
 				}
 				if got := names(t, db); len(got) > 0 {
-					t.Errorf("what came before is stored: %q", got)
+					t.Errorf("earlier statements are stored: %q", got)
 				}
 				n := -1
 				if err := db.Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM named`).Scan(&n); err != nil || n != 0 {
-					t.Errorf("%d of its rows are stored (%v)", n, err)
+					t.Errorf("%d rows of the failed statement are stored (%v)", n, err)
 				}
 			})
 		})
@@ -282,11 +282,11 @@ func TestInTx(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		if sqldb.InTx(t.Context()) {
-			t.Error("in a transaction outside of one")
+			t.Error("InTx is true outside a transaction")
 		}
 		_ = db.Tx(t.Context(), func(ctx context.Context) error {
 			if !sqldb.InTx(ctx) {
-				t.Error("not in a transaction inside of one")
+				t.Error("InTx is false in a transaction")
 			}
 			return nil
 		})
@@ -304,7 +304,7 @@ func TestReadersDoNotWait(t *testing.T) {
 				return err
 			}
 			if got := names(t, db); len(got) != 0 {
-				t.Errorf("outside sees %q before the commit", got)
+				t.Errorf("before the commit, other connections see %q", got)
 			}
 			return nil
 		})
@@ -312,7 +312,7 @@ func TestReadersDoNotWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := names(t, db); len(got) != 1 {
-			t.Errorf("outside sees %q after the commit", got)
+			t.Errorf("after the commit, other connections see %q", got)
 		}
 	})
 }

@@ -89,7 +89,8 @@ func serversOf(cfg *pgx.ConnConfig) (servers []*pgx.ConnConfig) {
 	return servers
 }
 
-// find chooses the first server to use. If none responds, it is the first server of the URL.
+// find chooses the first server to use. If no server responds, it chooses the first server of the
+// URL.
 func (w *watch) find(ctx context.Context) {
 	server := w.servers[0]
 	if len(w.servers) > 1 {
@@ -193,8 +194,8 @@ func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
 	case <-time.After(w.patience / 2):
 	}
 	// A missing response on one connection does not prove that the server is down, because the
-	// connection may have been closed. Try a new connection, while the old one uses the rest of its
-	// time.
+	// connection may have been closed. Try a new connection while the ping on the old one can still
+	// succeed.
 	fresh, at, err := w.connect(ctx)
 	if <-pinged == nil {
 		hangUp(fresh)
@@ -218,8 +219,8 @@ type connectResult struct {
 	err  error
 }
 
-// connect connects to the first usable server of the URL. It tries all servers concurrently. Once
-// one responds, the servers before it get only probeEvery more time.
+// connect connects to the first server in the URL that responds in time. It tries all servers
+// concurrently. Once a server responds, the others get only probeEvery more time.
 func (w *watch) connect(ctx context.Context) (*pgx.Conn, *pgx.ConnConfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(dialTimeout, w.patience/2))
 	defer cancel()

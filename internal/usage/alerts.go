@@ -84,7 +84,8 @@ type raisedAlert struct {
 	at        time.Time
 }
 
-// alertsOf returns the alerts of a reading's limit: when each was raised in its window, if it was.
+// alertsOf returns an alert for each threshold of a reading's limit. If the alert was raised in the
+// reading's period, it has the time at which it was raised.
 func alertsOf(r Reading, raised []raisedAlert) []quotaAlert {
 	alerts := []quotaAlert{}
 	if r.Limit == nil {
@@ -102,8 +103,8 @@ func alertsOf(r Reading, raised []raisedAlert) []quotaAlert {
 	return alerts
 }
 
-// nextAlert is called after an event of the stream was counted. It returns the alert to raise,
-// unless it was raised before, and reports whether there is one.
+// nextAlert is called after an event of the stream was counted. It returns the alert to raise and
+// true, or false if no new alert is due.
 func (s *stream) nextAlert(e *entry, now time.Time) (Alert, bool) {
 	limit := s.allowance.limit(s.meter.Code)
 	if s.meter.Enforcement == EnforcementUnenforced || limit == nil || !e.period.Contains(now) {

@@ -32,12 +32,13 @@ const (
 // batcherConfig configures a batcher of submissions S with verdicts V.
 type batcherConfig[S, V any] struct {
 	// Decide stores submissions in one transaction and returns their verdicts. If it returns an
-	// error, none is stored.
+	// error, no submission is stored.
 	Decide func(ctx context.Context, submissions []S) ([]V, error)
-	// Split, if not nil, groups the submissions that one transaction can store, by position.
+	// Split, if not nil, divides the submissions into groups and returns the indexes of each group.
+	// Each group is stored in a separate transaction.
 	Split func(ctx context.Context, submissions []S) ([][]int, error)
 	// Failed returns the verdict of a submission that was not stored because of err. After the
-	// Timeout, err is a Busy.
+	// Timeout, err wraps Busy.
 	Failed func(err error) V
 	// Observe, if not nil, is called with the verdicts of each batch.
 	Observe func(verdicts []V)
@@ -57,9 +58,9 @@ type batcher[S, V any] struct {
 	batcherConfig[S, V]
 	queue  chan *batchCall[S, V]
 	queued atomic.Int64  // submissions in queue
-	wanted atomic.Int64  // calls in the queue that the next batch waits for; 0 while it does not wait
+	wanted atomic.Int64  // number of queued calls that the next batch waits for; 0 while it does not wait
 	enough chan struct{} // signals that wanted is reached
-	most   time.Duration // maximum wait; see gathering
+	most   time.Duration // maximum wait for further calls; see maxGatherTime
 	slots  chan struct{} // one is taken for each batch being stored
 
 	mu      sync.RWMutex
@@ -67,7 +68,7 @@ type batcher[S, V any] struct {
 }
 
 // batchCall holds the submissions of one caller, which waits for the verdicts. The submissions are
-// decided in order, and in one transaction unless it fails.
+// decided in order, in one transaction unless that transaction fails.
 type batchCall[S, V any] struct {
 	submissions []S
 	ctx         context.Context //nolint:containedctx // the caller's, checked once more before storing
@@ -81,8 +82,8 @@ func newBatcher[S, V any](c batcherConfig[S, V]) *batcher[S, V] {
 	}
 }
 
-// Submit queues submissions and waits for their verdicts. It returns Busy if none was queued. If
-// ctx ends first, each submission may or may not be stored.
+// Submit queues submissions and waits for their verdicts. It returns Busy if the queue rejects
+// them. If ctx ends first, each submission may or may not be stored.
 func (w *batcher[S, V]) Submit(ctx context.Context, submissions ...S) ([]V, error) {
 	one := &batchCall[S, V]{submissions: submissions, ctx: ctx, done: make(chan []V, 1)}
 	if !w.enqueue(one) {
@@ -132,7 +133,7 @@ type storing[S, V any] struct {
 }
 
 // Run stores batches until ctx ends. It then rejects new calls, stores the queued ones, and returns
-// once all are answered.
+// once all calls have their verdicts.
 //
 // The goroutines that store batches live as long as Run. SQLite needs a large stack, which a new
 // goroutine would have to grow for each batch.
@@ -176,11 +177,11 @@ func (w *batcher[S, V]) waitForCalls(calls int) {
 		return
 	}
 	select {
-	case <-w.enough: // left over from an earlier batch
+	case <-w.enough: // discard the token of an earlier batch
 	default:
 	}
 	w.wanted.Store(int64(calls))
-	if len(w.queue) < calls { // calls queued before Store did not signal
+	if len(w.queue) < calls { // calls that were queued before Store have not signaled
 		waitFor(w.enough, w.most)
 	}
 	w.wanted.Store(0)
@@ -229,9 +230,9 @@ func (w *batcher[S, V]) batch(first *batchCall[S, V]) []*batchCall[S, V] {
 	}
 }
 
-// write stores a batch and answers its calls. If that fails, the submissions are stored one by one,
-// so that only the invalid ones fail. The cancellation of ctx is ignored: a batch that has begun is
-// always finished.
+// write stores a batch and sends the verdicts to its calls. If storing fails, the submissions are
+// stored one by one, so that only the invalid ones fail. The cancellation of ctx is ignored: a
+// batch that has begun is always finished.
 func (w *batcher[S, V]) write(ctx context.Context, batch []*batchCall[S, V]) {
 	if len(batch) == 0 {
 		return

@@ -344,7 +344,7 @@ func TestWriterGathers(t *testing.T) {
 	go submit("b")
 	for w.wanted.Load() == 0 {
 		if len(answers) > 0 {
-			t.Fatal("a call is not waited with")
+			t.Fatal("a batch does not wait for more calls")
 		}
 		runtime.Gosched()
 	}

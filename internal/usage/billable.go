@@ -27,10 +27,10 @@ type billingQueue interface {
 }
 
 // newFigure returns the figure to report for a stored entry and whether there is one. before is the
-// value of the counter of its period without the entry. An event is billed if its meter is billable
-// when the event is stored: linking the first price bills all events stored afterwards, including
-// events that were waiting for the lock of the meter, and removing the link stops that. Events that
-// were free when they were recorded are never billed later.
+// value of the counter of the entry's period without the entry. An event is billed if its meter is
+// billable when the event is stored: linking the first price bills all events stored afterwards,
+// including events that were waiting for the lock of the meter, and removing the link stops that.
+// Events that were free when they were recorded are never billed later.
 //
 // The part of an event that is drawn from grants is free.
 //

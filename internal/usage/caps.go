@@ -80,8 +80,9 @@ func (s *Service) activeMeter(ctx context.Context, code string) (Meter, error) {
 	return m, err
 }
 
-// SetCap sets the tenant's own hard limit on a meter, in whole units; nil removes it. It counts all
-// usage of a window, and events recorded after the commit.
+// SetCap sets the tenant's own hard limit on a meter, in whole units; nil removes it. The cap
+// applies to events recorded after the commit, and counts all usage of a window, including earlier
+// usage.
 //
 // Invariant: the stream is locked, so no event is judged by the old cap after the commit.
 func (s *Service) SetCap(ctx context.Context, tenantID uuid.UUID, code string, limit *int64) error {

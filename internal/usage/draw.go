@@ -55,8 +55,8 @@ func setReserved(streams []*stream, open map[StreamKey]openReservations) {
 	}
 }
 
-// findBilled finds the streams with grants that the tenants' plans bill. Usage in a trial is free, so
-// it draws nothing.
+// findBilled sets isBilled on the streams with grants whose meters the tenants' plans bill. In a
+// trial usage is free, so isBilled stays false.
 func (l *ledger) findBilled(ctx context.Context, streams []*stream) error {
 	allowances := map[uuid.UUID]Allowance{}
 	for _, s := range streams {
@@ -74,7 +74,8 @@ func (l *ledger) findBilled(ctx context.Context, streams []*stream) error {
 	return err
 }
 
-// writeGrants stores the changed grants and reservations, and publishes grants that are used up.
+// writeGrants stores the changed grants and reservations, and publishes the grants that are now
+// used up.
 func (l *ledger) writeGrants(ctx context.Context, out outcome, now time.Time) error {
 	later := sqldb.WithDeferred(ctx)
 	if err := l.store.putReservations(later, out.reservations); err != nil {
@@ -115,8 +116,8 @@ func (s *stream) draw(granted money.Quantity) {
 	}
 }
 
-// settlePools adds the changed grants and reservations to out. A stream whose grants are used up no
-// longer costs a query.
+// settlePools adds the changed grants and reservations to out. Once the grants of a stream are used
+// up, recording on the stream stops querying them.
 func (s *stream) settlePools(out *outcome) {
 	isChanged := false
 	for _, g := range s.grants {
@@ -192,7 +193,7 @@ FROM usage_grants WHERE units + millionths > 0 AND (tenant_id, meter_id) ` + amo
 	}
 }
 
-// putRests stores the rests of grants whose streams are locked.
+// putRests stores the remaining units of grants whose streams are locked.
 func (s store) putRests(ctx context.Context, grants []*grant) error {
 	if len(grants) == 0 {
 		return nil
@@ -209,7 +210,7 @@ WHERE usage_grants.tenant_id = v.column1 AND usage_grants.id = v.column2`+and, a
 	return sqldb.Wrap(err, "draw from grants")
 }
 
-// putStreamStates stores until when locked streams can have grants and reservations.
+// putStreamStates stores the times until which locked streams can have grants and reservations.
 func (s store) putStreamStates(ctx context.Context, streams []*stream) error {
 	if len(streams) == 0 {
 		return nil

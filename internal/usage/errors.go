@@ -15,11 +15,12 @@ var (
 	ErrDuplicate = fault.New(fault.Conflict, "error.duplicate_usage_event")
 	// ErrQuotaExceeded means that the event would exceed the limit of a hard meter.
 	ErrQuotaExceeded = fault.NewCoded(fault.TooMany, fault.QuotaExceeded)
-	// errDailyCap means that a tenant that never had a plan has reached its events of the day.
+	// errDailyCap means that a tenant that never had a plan has reached its daily cap on events.
 	errDailyCap = fault.New(fault.TooMany, "error.daily_events")
 	// ErrBusy means that the queue is full, the service is stopping, or the database did not store
-	// the event in time, for instance because of a lock. The caller can retry. In the last case, a
-	// commit may have succeeded, so that only an idempotency key prevents a second event.
+	// the event in time, for instance because of a lock. The caller can retry. In the last case the
+	// event may have been stored, and only an idempotency key prevents the retry from recording it
+	// twice.
 	ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
 
 	// errNotGrantable means that no sum or count meter has the code.

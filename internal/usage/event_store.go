@@ -123,7 +123,7 @@ func (s eventStore) insert(ctx context.Context, events []storedEvent) (int64, er
 			rows = append(rows, grantedOrNil(e.Granted))
 		}
 	}
-	// Values may repeat the last row. The repetition conflicts with the primary key of the first.
+	// InsertRows may repeat the last row, which ON CONFLICT then skips.
 	values, args := sqldb.InsertRows(s.db, rows, types...)
 	result, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_events (`+columns+`) `+values+` ON CONFLICT DO NOTHING`, args...)
 	if err != nil {

@@ -2,17 +2,17 @@ package usage
 
 import "time"
 
-// FormerBilling holds the billing terms of a subscription until it was changed or ended.
+// FormerBilling holds billing terms that applied to a subscription until it was changed or ended.
 type FormerBilling struct {
 	Billing
 	Until time.Time
 }
 
-// InterruptedWindows returns, in chronological order, the interrupted windows whose usage counts at
-// a time in addition to the period that contains this time. An interrupted window is the elapsed
-// part of a monthly window that ended early because the billing terms changed. It counts until the
-// end of the original window (rules: usage#interrupted-windows). The parts do not overlap, so no
-// event counts twice.
+// InterruptedWindows returns the interrupted windows whose usage counts at the given time, in
+// addition to the period that contains this time. They are in chronological order. An interrupted
+// window is the elapsed part of a monthly window that ended early because the billing terms
+// changed. It counts until the end of the original window (rules: usage#interrupted-windows). The
+// parts do not overlap, so no event counts twice.
 func (b *Billing) InterruptedWindows(at time.Time) []Period {
 	if b == nil {
 		return nil
@@ -39,7 +39,7 @@ func (b *Billing) InterruptedWindows(at time.Time) []Period {
 	return parts
 }
 
-// cutPeriods returns the parts of periods before a time.
+// cutPeriods returns the parts of periods before end.
 func cutPeriods(periods []Period, end time.Time) []Period {
 	var cut []Period
 	for _, p := range periods {
@@ -50,8 +50,8 @@ func cutPeriods(periods []Period, end time.Time) []Period {
 	return cut
 }
 
-// formerPeriod is the monthly period that contains a time, by the terms that applied at that time;
-// b is the current terms.
+// formerPeriod returns the monthly period that contains a time, by the terms that applied at that
+// time. b holds the current terms.
 func (b *Billing) formerPeriod(at time.Time) Period {
 	var since time.Time
 	for i := range b.Former {

@@ -31,7 +31,7 @@ type grant struct {
 	stream      StreamKey
 	featureCode string
 	amount      money.Total
-	rest        money.Total // 0 once the grant is void; see remaining
+	rest        money.Total // 0 once the grant is void; see remainingUnits
 	startsAt    time.Time
 	expiresAt   *time.Time // nil for never
 	priority    int32
@@ -42,13 +42,13 @@ type grant struct {
 	sessionID   *string // of the checkout at the provider
 	createdAt   time.Time
 	by          *authz.Origin // the caller who granted it; nil for a purchase
-	usedUpAt    *time.Time    // when nothing was left; nil before, and for a void rest
+	usedUpAt    *time.Time    // when events used the last unit; nil if units remain or were voided
 
 	isOfDeleted bool // its meter is deleted; only set in lists
 	isChanged   bool // by the current batch
 }
 
-// hasExpired reports whether the grant has expired at a time.
+// hasExpired reports whether the grant has expired at the time now.
 func (g *grant) hasExpired(now time.Time) bool {
 	return g.expiresAt != nil && !now.Before(*g.expiresAt)
 }
@@ -61,7 +61,7 @@ func (g *grant) remainingUnits(now time.Time) money.Total {
 	return g.rest
 }
 
-// isValid reports whether events can draw from the grant at a time.
+// isValid reports whether events can draw from the grant at the time now.
 func (g *grant) isValid(now time.Time) bool {
 	return !now.Before(g.startsAt) && g.remainingUnits(now) != money.Total{}
 }
@@ -119,7 +119,8 @@ func (s *Service) GrantPurchase(ctx context.Context, p PurchasedGrant) error {
 	})
 }
 
-// SetPurchaseInvoice stores the invoice of a purchase. It does nothing without a grant of the purchase.
+// SetPurchaseInvoice stores the invoice of a purchase. It does nothing if the purchase was not
+// granted.
 func (s *Service) SetPurchaseInvoice(ctx context.Context, tenantID uuid.UUID, sessionID string, invoiceID uuid.UUID) error {
 	return s.changePurchase(ctx, tenantID, sessionID, func(ctx context.Context, g grant) error {
 		return s.store.setInvoiceOfGrant(ctx, tenantID, g.id, invoiceID)
@@ -219,7 +220,7 @@ func (s *Service) deleteGrant(ctx context.Context, tenantID, id uuid.UUID) error
 		if err := s.lockStream(ctx, g.stream); err != nil {
 			return err
 		}
-		// Events can have drawn from it before the lock.
+		// Read the grant again, because events can have drawn from it before the lock.
 		if g, err = s.store.grant(ctx, tenantID, id); err != nil {
 			return err
 		}
@@ -232,7 +233,7 @@ func (s *Service) deleteGrant(ctx context.Context, tenantID, id uuid.UUID) error
 	})
 }
 
-// recordedGrant is a grant in the audit log.
+// recordedGrant returns the fields of a grant for the audit log.
 func recordedGrant(g grant) any {
 	return map[string]any{
 		"feature_code": g.featureCode, "amount": g.amount, "remaining": g.rest, "starts_at": g.startsAt, "expires_at": g.expiresAt,
@@ -288,7 +289,7 @@ func (s *Service) GrantsRemaining(ctx context.Context, tenantID uuid.UUID) (map[
 	now, left := s.clock.Now(), map[string]money.Total{}
 	for _, g := range grants {
 		if g.isOfDeleted {
-			continue // another meter can have the code
+			continue // another meter may have the code now
 		}
 		sum := left[g.featureCode]
 		if g.isValid(now) {

@@ -41,7 +41,7 @@ func TestPurchaseIsGrantedOnce(t *testing.T) {
 	})
 }
 
-// The rest of a refunded purchase is void, and the purchase is not granted again.
+// The remaining units of a refunded purchase are voided, and the purchase is not granted again.
 func TestRefundedPurchaseIsVoid(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -101,8 +101,8 @@ func wantRemaining(t *testing.T, w *usagetest.World, tenantID uuid.UUID, code, w
 	}
 }
 
-// On a hard meter, an event draws the units that the limit does not cover, and is rejected whole if limit and
-// grants together do not cover it.
+// On a hard meter, an event draws only the units that the limit does not cover. If the limit and
+// the grants together do not cover the event, the whole event is rejected.
 func TestHardMetersDraw(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -123,11 +123,11 @@ func TestHardMetersDraw(t *testing.T) {
 		if d := w.Detail(t, tenantID, "calls"); d.Current != usagetest.Total("15") || d.Granted != usagetest.Total("5") || d.Rejected != 2 {
 			t.Errorf("%s used, %s granted, %d rejected", d.Current, d.Granted, d.Rejected)
 		}
-		// A higher limit covers what grants did not.
+		// A higher limit leaves room for more events without grants.
 		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 12}})
 		record(t, w, tenantID, usagetest.Recording("calls", "2"), nil)
 		record(t, w, tenantID, usagetest.Recording("calls", "1"), usage.ErrQuotaExceeded)
-		// The next window has the whole limit again. Late events count in their own.
+		// The next window has its whole limit. Late events count in the window of their time.
 		w.Clock.Set(w.Clock.Now().Add(day))
 		give(t, w, tenantID, "calls", "1", nil)
 		record(t, w, tenantID, usagetest.RecordedAt(usagetest.Recording("calls", "1"), "2026-11-21 23:00"), nil)
@@ -140,7 +140,8 @@ func TestHardMetersDraw(t *testing.T) {
 	})
 }
 
-// Soft and unenforced meters draw as far as the grants go. Without a limit, nothing is drawn.
+// On soft and unenforced meters, usage above the limit draws from grants until they are used up.
+// Without a limit, nothing is drawn.
 func TestOtherMetersDraw(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -163,7 +164,7 @@ func TestOtherMetersDraw(t *testing.T) {
 			record(t, w, unlimited, usagetest.Recording(code, "7"), nil)
 			wantRemaining(t, w, unlimited, code, "1.5")
 		}
-		// Usage above the limit from before a grant is not drawn later.
+		// A grant does not cover usage that was above the limit before.
 		for range 5 {
 			record(t, w, limited, usagetest.Recording("soft", "1"), nil)
 		}
@@ -173,8 +174,8 @@ func TestOtherMetersDraw(t *testing.T) {
 	})
 }
 
-// A meter that the plan bills draws from the first unit on, also without a limit. In a trial it does
-// not. Drawn units are not reported.
+// On a meter that the plan bills, events draw from grants from the first unit on, even without a
+// limit, but not in a trial. Drawn units are not reported.
 func TestBilledMetersDrawFirst(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -195,7 +196,7 @@ func TestBilledMetersDrawFirst(t *testing.T) {
 		a.Limits = map[string]int64{"calls": 3}
 		w.Plans.Grant(tenantID, a)
 		give(t, w, tenantID, "calls", "1", nil)
-		record(t, w, tenantID, usagetest.Recording("calls", "2.5"), usage.ErrQuotaExceeded) // 2 of 3 are used without grants
+		record(t, w, tenantID, usagetest.Recording("calls", "2.5"), usage.ErrQuotaExceeded) // 2 of 3 units are used without grants
 		record(t, w, tenantID, usagetest.Recording("calls", "2"), nil)
 		e, err := w.Estimator().Estimate(t.Context(), tenantID)
 		if err != nil {
@@ -258,7 +259,7 @@ func TestOrderOfGrants(t *testing.T) {
 	})
 }
 
-// emptyPacks returns the packs of the grants without a rest, by name.
+// emptyPacks returns the packs of the grants without remaining units.
 func emptyPacks(t *testing.T, w *usagetest.World) (packs []string) {
 	t.Helper()
 	w.Each(t, `SELECT pack FROM usage_grants WHERE units + millionths = 0 ORDER BY priority, expires_at IS NULL, expires_at, created_at`, nil,
@@ -278,7 +279,7 @@ func exec(t *testing.T, db *sqldb.DB, statement string, args ...any) {
 	}
 }
 
-// Concurrent events draw a grant to the last unit: each unit once.
+// Concurrent events use up a grant and draw each of its units once.
 func TestGrantsUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -307,7 +308,7 @@ func TestGrantsUnderConcurrency(t *testing.T) {
 	})
 }
 
-// Drawn units stay drawn when events are deleted, also of a meter that never resets.
+// Drawn units stay drawn when events are deleted, even on a meter that never resets.
 func TestGrantedUnitsOfDeletedEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -332,8 +333,9 @@ func TestGrantedUnitsOfDeletedEvents(t *testing.T) {
 	})
 }
 
-// An event recorded late for an interrupted window counts there and in the current count, but draws
-// once. Units that were drawn before the interruption do not take room of the limit.
+// An event recorded late for an interrupted window counts in that window and in the current usage,
+// but draws from grants only once. Units that were drawn before the interruption do not use up the
+// limit.
 func TestGrantsInInterruptedWindows(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -359,7 +361,8 @@ func TestGrantsInInterruptedWindows(t *testing.T) {
 		record(t, w, tenantID, usagetest.RecordedAt(usagetest.Recording("calls", "2"), "2026-11-15"), usage.ErrQuotaExceeded)
 		reserving(t, w, tenantID, "calls", "2", "a", usage.ErrQuotaExceeded)
 		reserving(t, w, tenantID, "calls", "1", "a", nil)
-		// The current window has the whole limit once the interrupted one would have ended.
+		// Once the original end of the interrupted window has passed, the current window has its
+		// whole limit.
 		w.Clock.Set(usagetest.At("2026-12-10"))
 		record(t, w, tenantID, usagetest.Recording("calls", "9"), nil)
 		wantRemaining(t, w, tenantID, "calls", "1")

@@ -17,7 +17,7 @@ import (
 )
 
 // Each event of a batch gets the same status, code and messages as it would alone, even if they
-// depend on earlier events of the batch.
+// depend on earlier events in the batch.
 func TestBatchResponsesEqualSingleResponses(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -89,7 +89,8 @@ type batchResult struct {
 	exceededLimit
 }
 
-// exceededLimit says which limit rejected an event; its keys are absent otherwise.
+// exceededLimit describes the limit that rejected an event. Its keys are absent for any other
+// outcome.
 type exceededLimit struct {
 	MeterCode       string       `json:"meter_code,omitempty" doc:"Set only if a usage limit rejected the event."`
 	LimitedBy       string       `json:"limited_by,omitempty" enum:"plan,cap" doc:"The limit that rejected the event: the effective limit or the cap."`

@@ -12,7 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// defaultReservation is how long a reservation is open, in seconds, unless the request says so.
+// defaultReservation is how long a reservation is open, in seconds, unless the request sets
+// ttl_seconds.
 const defaultReservation = 900
 
 type reserveInput struct {

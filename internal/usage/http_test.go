@@ -143,7 +143,7 @@ func newRecordSite(t *testing.T, db *sqldb.DB) (*site, uuid.UUID) {
 	if _, err := s.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1")); err != nil {
 		t.Fatal(err)
 	}
-	// Neither a single event nor a test could record this much.
+	// Set the counter directly, because a test cannot record this much.
 	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_counters SET units = $1`, int64(money.MaxTotal-1000)); err != nil {
 		t.Fatal(err)
 	}

@@ -86,11 +86,11 @@ func TestCanceledRecordingIsAtomic(t *testing.T) {
 			_, again := w.Record(t.Context(), tenantID, usagetest.WithKey(usagetest.Recording("calls", "1"), strconv.Itoa(i)))
 			switch {
 			case first == nil && !errors.Is(again, usage.ErrDuplicate):
-				t.Errorf("%d: acknowledged, and then %v", i, again)
+				t.Errorf("%d: acknowledged, but the retry returned %v", i, again)
 			case first != nil && !errors.Is(first, context.DeadlineExceeded):
 				t.Errorf("%d: %v", i, first)
 			case again != nil && !errors.Is(again, usage.ErrDuplicate):
-				t.Errorf("%d: %v at the second try", i, again)
+				t.Errorf("%d: the retry returned %v", i, again)
 			}
 		}
 		if got := w.Count(t, tenantID); got != n || w.Detail(t, tenantID, "calls").Current != usagetest.Total(strconv.Itoa(n)) {
@@ -122,7 +122,7 @@ func TestFullQueueRefuses(t *testing.T) {
 			end()
 		}
 		if !errors.Is(refused, usage.ErrBusy) || usage.ErrBusy.RetryAfter <= 0 {
-			t.Errorf("got %v, want ErrBusy with a time to come back", refused)
+			t.Errorf("got %v, want ErrBusy with RetryAfter", refused)
 		}
 		cancel()
 		wg.Wait()

@@ -8,14 +8,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// countedPeriods lists the periods to which an entry of a tenant with interrupted windows counts.
-// It is nil for all other entries.
+// countedPeriods lists the additional periods in which an entry of a tenant with interrupted
+// windows counts. It is nil for all other entries.
 type countedPeriods struct {
-	// parts are the interrupted windows that count together with the period of the entry when the
-	// entry is judged.
+	// parts are the interrupted windows whose usage is added to the entry's period when the entry
+	// is judged.
 	parts []Period
-	// later are the periods that count now, if the period of the entry is one of the interrupted
-	// windows among them. Recording for the past must not open a new quota.
+	// later is set if the entry is recorded for an interrupted window that counts now. It contains
+	// all windows that count now, including the current period. The entry must fit into them as
+	// well, so that recording for the past cannot open a new quota.
 	later []Period
 }
 
@@ -62,8 +63,8 @@ func (c *Counter) join(aggregation Aggregation, o Counter) {
 	}
 }
 
-// currentValue returns the value of the meter in the period of an entry, including the interrupted
-// windows that count there.
+// currentValue returns the value of the meter when an entry is judged: the value of the entry's
+// period plus the interrupted windows that count in it.
 func (s *stream) currentValue(e *entry, counters []*Counter) Counter {
 	own := find(counters, e.period)
 	if e.countedPeriods == nil {
@@ -74,8 +75,7 @@ func (s *stream) currentValue(e *entry, counters []*Counter) Counter {
 	return sum
 }
 
-// addInterrupted adds the counters of the interrupted windows that count now to counters, for
-// tenants that have such windows.
+// addInterrupted adds to counters the counters of interrupted windows that count now.
 func (s store) addInterrupted(
 	ctx context.Context, allowances map[uuid.UUID]Allowance, meters []Meter, now time.Time, counters map[StreamKey][]*Counter,
 ) error {
@@ -94,8 +94,8 @@ func (s store) addInterrupted(
 	return s.addCounters(ctx, keys, Period{Start: since, End: now}, counters)
 }
 
-// addCounters adds the missing counters of streams whose periods overlap p. It does nothing for an
-// empty list of streams.
+// addCounters reads the counters of streams whose periods overlap p, and adds the missing ones to
+// counters. It does nothing if keys is empty.
 func (s store) addCounters(ctx context.Context, keys []StreamKey, p Period, counters map[StreamKey][]*Counter) error {
 	if len(keys) == 0 {
 		return nil

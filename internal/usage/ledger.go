@@ -31,7 +31,8 @@ type submission struct {
 	at       time.Time // the event's recorded_at
 	// hold reserves units for a time instead of recording an event.
 	hold *time.Duration
-	// settles is the reservation that the event settles. Its key is the event's.
+	// settles is the ID of the reservation that the event settles. The event has the reservation's
+	// key.
 	settles *uuid.UUID
 }
 

@@ -8,7 +8,7 @@ type bounds struct {
 	cap   *int64 // the tenant's own limit
 }
 
-// Which limit rejected an event.
+// Values of limited_by, which names the limit that rejected an event.
 const (
 	limitedByPlan = "plan"
 	limitedByCap  = "cap"
@@ -32,8 +32,8 @@ func (b bounds) exceededLimit(m Meter, isOver bool, level money.Total) (limit in
 // window is the state of a quota window when an event is judged.
 type window struct {
 	used     Counter
-	reserved money.Total // by open reservations; they count in the current window alone
-	grants   money.Total // the rest of the valid grants
+	reserved money.Total // held by open reservations; 0 except in the current window
+	grants   money.Total // remaining units of the valid grants
 	// isBilled means that the tenant's plan bills the meter, so that grants are drawn from the first
 	// unit on, and not only above the limit.
 	isBilled bool
@@ -65,8 +65,8 @@ type pool struct {
 	grantsFirst bool
 }
 
-// take uses units of the pool, at most all of them. It returns the part that is drawn from grants,
-// and whether the pool had enough.
+// take removes units from the pool, or all its units if it has fewer. It returns the part that is
+// drawn from grants, and whether the pool had enough.
 func (p *pool) take(units money.Total) (drawn money.Total, isCovered bool) {
 	switch {
 	case p.grantsFirst:

@@ -18,10 +18,10 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Random recordings and reservations, single and in batches, at various times, with grants, caps and
-// changing subscriptions, limits and meters, while time passes and old events are deleted: every
-// verdict, value and alert matches the model, and every counter equals the aggregate of its period's
-// events, including deleted ones.
+// The test records and reserves at random: in single calls and in batches, at various times.
+// Meanwhile, grants, caps, subscriptions, limits and meters change, time passes, and old events are
+// deleted. Every verdict, value and alert matches the model, and every counter equals the aggregate
+// of its period's events, including deleted ones.
 func TestUsageMatchesTheModel(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct {
@@ -45,8 +45,8 @@ func TestUsageMatchesTheModel(t *testing.T) {
 	}
 }
 
-// Like TestUsageMatchesTheModel, in large batches and without shrinking: a million events on each
-// database in the long test mode.
+// The test is like TestUsageMatchesTheModel, but with large batches and without shrinking. In the
+// long test mode it records a million events on each database.
 func TestManyEventsMatchTheModel(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -124,7 +124,7 @@ func choose[T any](c *modelCheck, what string, values ...T) T {
 	return values[c.draw(len(values), what)]
 }
 
-// step takes one step with at most a number of events.
+// step takes one random step. If the step submits events, it submits at most the given number.
 func (c *modelCheck) step(events int) {
 	switch choose(c, "step", 9, 0, 9, 1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6) {
 	case 0:
@@ -198,8 +198,8 @@ func (c coverage) summary() string {
 		c["reserve: stored"], c["settle: stored"], c["events were deleted"], c["a meter was changed"])
 }
 
-// judge checks, in the long test mode, that every kind of meter has stored events and, if it
-// enforces quotas, rejected some.
+// judge checks, in the long test mode, that every kind of meter has stored events, and that every
+// kind that enforces quotas has rejected some.
 func (c coverage) judge(t *testing.T) {
 	t.Helper()
 	missing, rarest := []string{}, math.MaxInt
@@ -224,7 +224,7 @@ func (c coverage) judge(t *testing.T) {
 	}
 	t.Logf("%s; %d of the rarest kind; missing: %v", c.summary(), rarest, missing)
 	if dbtest.Rounds(0, 1) > 0 && (len(missing) > 0 || c["events were deleted"] == 0) {
-		t.Error("the random steps left something out")
+		t.Error("the random steps did not reach every outcome")
 	}
 }
 
@@ -330,8 +330,8 @@ func (c *modelCheck) drawSubmission(tenantID uuid.UUID, inBatch bool) *usage.Sub
 		age = -usage.MaxAhead // the API would have rejected it earlier
 	}
 	r.At = now.Add(-age)
-	// A late event of a period that is counted again after some of its events were deleted is
-	// judged by the remaining events, unlike in the model.
+	// If a period is counted again after some of its events were deleted, a late event is judged by
+	// the remaining events alone. The model always counts all events, so avoid this case.
 	if !c.whole(s, c.period(s, r.At)) {
 		r.At = now
 	}

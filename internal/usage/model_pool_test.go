@@ -17,8 +17,8 @@ type modelPool struct {
 	cap          *int64
 	grants       []*modelGrant
 	reservations map[string]*modelReservation // by key
-	open         map[string]*modelReservation // a part of them, with all that are open
-	named        []string                     // the keys of the ones with a known ID, in their order
+	open         map[string]*modelReservation // all open ones, and possibly closed ones
+	named        []string                     // keys of reservations with a known ID, first known first
 }
 
 type modelGrant struct {
@@ -43,7 +43,7 @@ func (m *model) pool(s streamName) *modelPool {
 	return m.pools[s]
 }
 
-// valid returns the grants with a rest, in the order of use.
+// valid returns the valid grants with remaining units, in the order of use.
 func (p *modelPool) valid(now time.Time) []*modelGrant {
 	valid := slices.DeleteFunc(slices.Clone(p.grants), func(g *modelGrant) bool {
 		return g.rest == 0 || !g.expiresAt.IsZero() && !now.Before(g.expiresAt)
@@ -60,7 +60,7 @@ func (p *modelPool) valid(now time.Time) []*modelGrant {
 	return valid
 }
 
-// left returns the rest of the valid grants.
+// left returns the remaining units of the valid grants.
 func (p *modelPool) left(now time.Time) (left money.Quantity) {
 	for _, g := range p.valid(now) {
 		left += g.rest
@@ -82,7 +82,8 @@ func (r *modelReservation) isOpen(now time.Time) bool {
 	return !r.settled && !r.released && now.Before(r.expiresAt)
 }
 
-// reserved returns the units of the open reservations, except one.
+// reserved returns the units of the open reservations, excluding the reservation with the key
+// except.
 func (m *model) reserved(s streamName, now time.Time, except string) (reserved money.Quantity) {
 	open := m.pool(s).open
 	for key, r := range open {

@@ -22,12 +22,13 @@ type model struct {
 	meters     map[string]usage.Meter // by code
 	allowances map[uuid.UUID]usage.Allowance
 	events     map[streamName][]modelEvent
-	sums       map[streamName]map[[2]int64]*modelSum // of the periods that were asked for
+	sums       map[streamName]map[[2]int64]*modelSum // by period; computed when first needed
 	pools      map[streamName]*modelPool
 	keys       map[string]*modelKey
 	pruned     map[streamName]time.Time // events recorded before this time may be deleted
 	alerts     map[uuid.UUID][]modelAlert
-	// comparesSince is the end of the oldest counters to compare; nil compares all.
+	// comparesSince excludes counters whose periods ended before this time from the comparison; nil
+	// compares all counters.
 	comparesSince *time.Time
 	raised        map[string]int // the highest threshold by stream, period and limit
 }
@@ -163,8 +164,8 @@ func (m *model) record(now time.Time, r *usage.Submission) *modelRefusal {
 	return nil
 }
 
-// refuseKey returns the refusal of an event that settles no reservation, before its quantity is
-// judged.
+// refuseKey checks the meter and the key of an event that does not settle a reservation. It returns
+// the expected refusal, or nil.
 func (m *model) refuseKey(s streamName, r *usage.Submission) *modelRefusal {
 	switch {
 	case !m.meters[s.code].Active:
@@ -205,8 +206,8 @@ func (m *model) forget(before time.Time) {
 	}
 }
 
-// whole reports whether a period still has all its events, or is the unbounded one, which does not
-// need them.
+// whole reports whether all events of a period are still stored. It also returns true for the
+// unbounded period, which does not need them.
 func (m *model) whole(s streamName, p usage.Period) bool {
 	return p.Unbounded() || !p.Start.Before(m.pruned[s])
 }
@@ -364,7 +365,7 @@ func (m *model) compareCounters(t modelTest, w *usagetest.World, s streamName, m
 // modelRefusal is an expected error.
 type modelRefusal struct {
 	err error
-	// by, limit, used and left are of a limit that rejects.
+	// by, limit, used and left are set if a limit rejects the submission.
 	by         string
 	limit      int64
 	used, left money.Quantity

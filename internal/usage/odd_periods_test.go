@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// A billing period that is not a number of whole months grants no more quotas than it has months:
-// three in twelve weeks, however the periods are split.
+// If billing periods are not a number of whole months, the tenant still gets at most one quota per
+// month: three in twelve weeks, for any length of the billing period.
 func TestQuotasOfOddBillingPeriods(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

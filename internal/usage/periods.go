@@ -54,11 +54,11 @@ const (
 
 // Billing holds the billing terms of a subscription.
 type Billing struct {
-	// ByCalendar is set for the default plan, whose months are calendar months in UTC. Only Former is
-	// then used.
+	// ByCalendar is set for the default plan, whose months are calendar months in UTC. The other
+	// fields except Former are then unused.
 	ByCalendar bool
-	// Anchor is the beginning of any billing period; the others follow from it by
-	// the interval.
+	// Anchor is the start of any one billing period. The interval determines the starts of the
+	// others.
 	Anchor        time.Time
 	IntervalUnit  IntervalUnit
 	IntervalCount int

@@ -240,7 +240,7 @@ func TestFormerTerms(t *testing.T) {
 	b := billing("2026-11-20", Month, 1, "2026-11-20", "2026-12-20")
 	b.Former = []FormerBilling{
 		former("2026-11-05", "2026-11-01", Month, "2026-11-01", "2026-12-01"),
-		former("2026-11-12", "2026-11-05", Week, "2026-11-05", "2026-11-12"), // it ended normally
+		former("2026-11-12", "2026-11-05", Week, "2026-11-05", "2026-11-12"), // ended at the end of its period
 		former("2026-11-18", "2026-11-15", Year, "2026-11-15", "2027-11-15"), // after a time without a subscription
 	}
 	for _, tt := range []struct {

@@ -44,7 +44,7 @@ func TestUsageIsFoundByTenant(t *testing.T) {
 			t.Fatalf("%s: %v", state, err)
 		}
 	}
-	// Grants and reservations.
+	// Also run the queries for grants and reservations.
 	give(t, w, tenantID, "tight", "5", nil)
 	held := reserving(t, w, tenantID, "tight", "1", "held", nil)
 	record(t, w, tenantID, usagetest.WithKey(usagetest.Recording("tight", "2"), "drawn"), nil)
@@ -61,7 +61,7 @@ func TestUsageIsFoundByTenant(t *testing.T) {
 		for _, step := range p.Steps {
 			table := regexp.MustCompile(`usage_[a-z]+|\b[cser]\b|Index Cond`).FindString(step)
 			if table == "" || strings.Contains(step, "(id = usage_") {
-				continue // a system table, or the meter of a row
+				continue // looks up a system table, or a meter by the ID in a row
 			}
 			seen++
 			if !strings.Contains(step, "tenant_id") && !strings.HasPrefix(step, "Index Scan") && !strings.HasPrefix(step, "Index Only Scan") {
@@ -70,9 +70,9 @@ func TestUsageIsFoundByTenant(t *testing.T) {
 		}
 	}
 	if seen < 10 {
-		t.Errorf("only %d steps were looked at", seen)
+		t.Errorf("only %d steps were checked", seen)
 	}
 	if looked < 2*len(databases) { // two statements
-		t.Errorf("keys were looked for in %d plans", looked)
+		t.Errorf("only %d plans look up keys", looked)
 	}
 }

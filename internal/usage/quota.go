@@ -57,7 +57,7 @@ func judge(m Meter, w window, quantity money.Quantity, b bounds) (drawn money.Qu
 		level, fits = w.used.Value.Add(units)
 		from, isCovered := w.cover(m, units, b.limit)
 		drawn, _ = from.Quantity() // at most the quantity
-		// An event of 0 is covered by anything, but not stored above the limit.
+		// An event of 0 is always covered, but it is rejected while usage exceeds the limit.
 		isOver = !isCovered || units == money.Total{} && b.limit != nil && minus(w.used.Value, w.used.Granted).Exceeds(*b.limit)
 	case Max:
 		level = maxTotal(w.used.Value, level)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// refusalParts is the number of rows that share the count of a day, to reduce contention.
+// refusalParts is the number of rows over which the count of a day is spread, to reduce contention.
 const refusalParts = 16
 
 // countRefused counts the events that were rejected because of a quota, in the transaction that

@@ -40,10 +40,10 @@ func (r *reservation) isOpen(now time.Time) bool {
 // settledError returns errSettled with the event that settled the reservation.
 func (r *reservation) settledError() error { return errSettled.With("event_id", r.eventID.String()) }
 
-// reserve holds units for a time. The key stands for one reservation per meter: the same request
-// returns an open reservation, and opens it again after its release or expiry. It checks, in this
-// order: ErrUnknownMeter, errNotReservable, ErrDuplicate (the key of an event), errSettled,
-// errOtherQuantity, errTooManyReservations and ErrQuotaExceeded.
+// reserve holds units for a time. The key identifies one reservation per meter: repeating the
+// request returns the open reservation, or opens it again after its release or expiry. reserve
+// checks, in this order: ErrUnknownMeter, errNotReservable, ErrDuplicate (the key of an event),
+// errSettled, errOtherQuantity, errTooManyReservations and ErrQuotaExceeded.
 func (s *Service) reserve(ctx context.Context, tenantID uuid.UUID, code string, quantity money.Quantity, key string, ttl time.Duration) (reservation, error) {
 	one := &submission{
 		Recording: Recording{MeterCode: code, Quantity: quantity, IdempotencyKey: &key}, tenantID: tenantID, at: s.clock.Now(), hold: &ttl,
@@ -58,9 +58,9 @@ func (s *Service) reserve(ctx context.Context, tenantID uuid.UUID, code string, 
 	return *verdicts[0].reservation, nil
 }
 
-// settle records the actual usage of a reservation, whatever the limits are. r's meter and key are
-// set from the reservation. It returns errNoReservation for a reservation that was released or
-// expired more than a day ago, and errSettled for a settled one.
+// settle records the actual usage of a reservation, even if it exceeds the limits. It sets the
+// meter and the key of r from the reservation. It returns errNoReservation if the reservation was
+// released, or expired more than a day ago, and errSettled if it was already settled.
 func (s *Service) settle(ctx context.Context, tenantID, id uuid.UUID, r Recording) (Event, error) {
 	reserved, err := s.store.reservation(ctx, tenantID, id)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Service) settle(ctx context.Context, tenantID, id uuid.UUID, r Recordin
 	if err != nil {
 		return Event{}, err
 	}
-	if errors.Is(verdicts[0].err, ErrUnknownMeter) { // it was deleted
+	if errors.Is(verdicts[0].err, ErrUnknownMeter) { // the meter was deleted
 		return Event{}, errNoReservation
 	}
 	return verdicts[0].event, verdicts[0].err
@@ -106,8 +106,9 @@ func (s *Service) release(ctx context.Context, tenantID, id uuid.UUID) error {
 }
 
 // DeleteOldReservations deletes up to limit reservations that expired between from (inclusive) and
-// before (exclusive), settled or not, and returns their expiry times. From then on a request with the
-// key of a deleted one opens a new reservation, unless it was settled.
+// before (exclusive), settled or not, and returns their expiry times. If a deleted reservation was
+// not settled, a request with its key opens a new reservation afterwards. The key of a settled
+// reservation belongs to its event and stays in use.
 func (s *Service) DeleteOldReservations(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return s.store.deleteOldReservations(ctx, from, before, limit)
 }

@@ -43,7 +43,7 @@ func wantUsed(t *testing.T, w *usagetest.World, tenantID uuid.UUID, code, used, 
 	}
 }
 
-// newReserver returns a tenant with a limit of 10 a day for a hard sum meter, calls.
+// newReserver returns a tenant with a limit of 10 per day on the meter calls, a hard sum meter.
 func newReserver(t *testing.T, db *sqldb.DB) (*usagetest.World, uuid.UUID) {
 	t.Helper()
 	w := usagetest.New(t, db, "2026-11-21 12:00")
@@ -64,10 +64,10 @@ func TestReservationsCount(t *testing.T) {
 		a := reserving(t, w, tenantID, "calls", "6", "a", nil)
 		wantUsed(t, w, tenantID, "calls", "2", "6")
 		b := reserving(t, w, tenantID, "calls", "4", "b", nil)
-		wantRemaining(t, w, tenantID, "calls", "5") // a reservation does not lower it
+		wantRemaining(t, w, tenantID, "calls", "5") // a reservation does not lower the remaining units
 		reserving(t, w, tenantID, "calls", "3.000001", "c", usage.ErrQuotaExceeded)
 		record(t, w, tenantID, usagetest.Recording("calls", "3.000001"), usage.ErrQuotaExceeded)
-		record(t, w, tenantID, usagetest.Recording("calls", "3"), nil) // the limit and 2 of the grant are reserved
+		record(t, w, tenantID, usagetest.Recording("calls", "3"), nil) // reserved: the limit and 2 granted units
 		wantRemaining(t, w, tenantID, "calls", "2")
 		settling(t, w, tenantID, a.ID, "7", nil)
 		wantUsed(t, w, tenantID, "calls", "12", "4")
@@ -85,7 +85,8 @@ func TestReservationsCount(t *testing.T) {
 	})
 }
 
-// An idempotency key stands for one reservation per meter, and the event gets it.
+// An idempotency key identifies one reservation per meter. The event that settles the reservation
+// gets the key.
 func TestKeysOfReservations(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -99,7 +100,7 @@ func TestKeysOfReservations(t *testing.T) {
 		wantUsed(t, w, tenantID, "calls", "1", "2")
 		reserving(t, w, tenantID, "calls", "1", "a", usage.ErrOtherQuantity)
 		record(t, w, tenantID, usagetest.WithKey(usagetest.Recording("calls", "2"), "a"), usage.ErrDuplicate)
-		// Released or expired, it is opened again under its ID.
+		// After its release or expiry, the reservation is opened again under the same ID.
 		for range 2 {
 			if err := w.Release(t.Context(), tenantID, a.ID); err != nil {
 				t.Fatal(err)
@@ -134,7 +135,8 @@ func TestKeysOfReservations(t *testing.T) {
 	})
 }
 
-// An expired reservation stops counting at its time, without a job. It can be settled for a day.
+// A reservation stops counting at the moment of its expiry, without a job. It can be settled for
+// another day.
 func TestExpiredReservations(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -156,7 +158,8 @@ func TestExpiredReservations(t *testing.T) {
 	})
 }
 
-// Only sum and count meters reserve; a count meter reserves 1. Caps count reserved units, too.
+// Only sum and count meters accept reservations. On a count meter, a reservation always holds 1.
+// Reserved units also count against caps.
 func TestReservableMeters(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -93,7 +93,7 @@ func TestRecordRefuses(t *testing.T) {
 		stored := 0
 		for _, step := range steps {
 			_, err := w.Record(t.Context(), tenantID, step.Recording)
-			//nolint:errorlint // field errors are themselves, not equal refusals
+			//nolint:errorlint // field errors only equal themselves
 			if err != step.want && !errors.Is(err, step.want) {
 				t.Errorf("%s: got %v, want %v", step.name, err, step.want)
 			}
@@ -110,7 +110,7 @@ func TestRecordRefuses(t *testing.T) {
 			t.Errorf("another tenant's key: %v", err)
 		}
 		if _, err := w.Record(t.Context(), uuid.New(), usagetest.Recording("hard", "1")); err == nil || errors.As(err, new(*fault.Error)) {
-			t.Errorf("a tenant that does not exist: got %v, want an accident", err)
+			t.Errorf("a tenant that does not exist: got %v, want an internal error", err)
 		}
 	})
 }
@@ -121,7 +121,8 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
 		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.ResetNever, usage.EnforcementSoft))
 		tenantID := w.NewTenant(t)
-		// A thousand petabytes minus three events, stored as one event that no caller could record.
+		// Set the counter directly to three events below the maximum, because no caller could
+		// record this much.
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("bytes", "0.000001")}, true)
 		exec := func(query string, args ...any) {
 			t.Helper()
@@ -144,7 +145,7 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 			}
 		}
 		_, err := w.Record(t.Context(), tenantID, usagetest.Recording("bytes", "0.000002"))
-		if err != usage.ErrTotalTooLarge { //nolint:errorlint // a field error is itself
+		if err != usage.ErrTotalTooLarge { //nolint:errorlint // a field error only equals itself
 			t.Fatalf("got %v, want %v", err, usage.ErrTotalTooLarge)
 		}
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("bytes", "0.000001")}, true)

@@ -32,7 +32,8 @@ func (s store) currentCounter(ctx context.Context, k StreamKey, m Meter, p Perio
 	return s.rebuild(ctx, k.TenantID, m, p)
 }
 
-// level returns current plus the interrupted windows that count in the period.
+// level returns the counter of a period, plus the interrupted windows in besides if the meter is
+// monthly.
 func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, besides []Period, counters map[StreamKey][]*Counter) (Counter, error) {
 	sum, err := s.currentCounter(ctx, k, m, p, counters)
 	if err != nil || m.Reset != ResetMonthly {
@@ -93,9 +94,9 @@ func (s store) totals(ctx context.Context, tenantID uuid.UUID, m Meter, p Period
 	return totals{row.Events, row.Units, row.Millionths, money.Quantity(row.Highest), granted}, sqldb.Wrap(err, "total the events of a period")
 }
 
-// lastValue returns the value and the time of the latest event of a period. The time is nil if
-// there is no event. If the period has no start, deleted events are read second, so that an event
-// that is deleted concurrently is still found.
+// lastValue returns the value and the time of the latest event of a period. The time is nil without
+// an event. A period without a start includes deleted events. They are read second, so that an
+// event that is deleted concurrently is still found.
 func (s store) lastValue(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (money.Quantity, *time.Time, error) {
 	newest, err := s.newestEvents(ctx, tenantID, m, p, 1)
 	if err != nil {

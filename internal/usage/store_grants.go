@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// meterOfFeature returns the meter with the code of a feature. If the meter is deleted, its grants
-// remain.
+// meterOfFeature returns the meter with the code of a feature. If only deleted meters have the
+// code, it returns the newest of them, because the grants remain.
 func (s store) meterOfFeature(ctx context.Context, code string) (Meter, error) {
 	row, err := s.q(ctx).MeterOfFeature(ctx, code)
 	return MeterOf(row), sqldb.WrapAbsent(err, "read meter of a feature", errNoSuchMeter)
@@ -47,7 +47,8 @@ func grantOf(row usagesql.UsageGrant, code string) grant {
 	}
 }
 
-// encodeAuthor returns the stored form of the caller of a change, nil without one.
+// encodeAuthor returns the stored form of the caller who made a change. It returns nil if by is nil
+// or isSet is false.
 func encodeAuthor(by *authz.Origin, isSet bool) (sqldb.JSON, error) {
 	if by == nil || !isSet {
 		return nil, nil
@@ -107,7 +108,7 @@ func (s store) grantOfSession(ctx context.Context, tenantID uuid.UUID, sessionID
 	return grantOf(row.UsageGrant, row.Code), sqldb.WrapAbsent(err, "read grant of a session", errNoGrant)
 }
 
-// voidGrant removes the rest of a grant whose stream is locked.
+// voidGrant removes the remaining units of a grant whose stream is locked.
 func (s store) voidGrant(ctx context.Context, tenantID, id uuid.UUID) error {
 	err := s.q(ctx).VoidGrant(ctx, usagesql.VoidGrantParams{TenantID: tenantID, ID: id})
 	return sqldb.Wrap(err, "void grant")
@@ -127,13 +128,13 @@ func (s store) deleteGrant(ctx context.Context, tenantID, id uuid.UUID, now time
 	return sqldb.Wrap(err, "delete grant")
 }
 
-// expiredGrant identifies a grant that has expired with a rest.
+// expiredGrant identifies a grant that has expired with remaining units.
 type expiredGrant struct {
 	stream StreamKey
 	id     uuid.UUID
 }
 
-// expiredGrants lists at most n grants that have expired with a rest, by expiry.
+// expiredGrants lists at most n grants that have expired with remaining units, by expiry.
 func (s store) expiredGrants(ctx context.Context, now time.Time, n int32) ([]expiredGrant, error) {
 	rows, err := s.q(ctx).ExpiredGrants(ctx, usagesql.ExpiredGrantsParams{Now: now, Most: n})
 	list := make([]expiredGrant, len(rows))

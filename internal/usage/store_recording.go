@@ -44,9 +44,11 @@ type streamState struct {
 	pruned       bool       // events of the stream were deleted
 	cap          *int64     // the tenant's own limit in whole units; nil for none
 	summedBefore *time.Time // hours include the events recorded before this time; nil: no events
-	// grantedUntil is the end of the last grant that may have a rest; nil for none.
+	// grantedUntil is the end of the last grant that may have remaining units; nil without such a
+	// grant.
 	grantedUntil *time.Time
-	// reservedUntil is not before the end of any reservation; nil if there never was one.
+	// reservedUntil is at or after the end of every reservation; nil if the stream never had a
+	// reservation.
 	reservedUntil *time.Time
 }
 
@@ -154,8 +156,8 @@ WHERE s.tenant_id ` + among,
 	}
 }
 
-// streamStatesQuery reads the streams of tenants that have a cap, grants or reservations into found,
-// without locking them.
+// streamStatesQuery reads into found the states of the tenants' streams that have a cap, grants or
+// reservations. It does not lock the streams.
 func (s store) streamStatesQuery(tenantIDs []uuid.UUID, found map[StreamKey]streamState) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
@@ -233,9 +235,9 @@ func (s store) streamCondition(keys []StreamKey, before ...any) (condition strin
 // hoursAtOnce is the number of hours per statement.
 const hoursAtOnce = 500
 
-// AddHours adds to the hours of streams, which must be locked. The hours must be distinct. The
-// latest value of an hour is kept. If two values have the same time, the value that is added later
-// replaces the other.
+// AddHours adds to the hours of streams, which must be locked. The hours must be distinct. An hour
+// keeps its latest value. If two values have the same time, the value that is added later replaces
+// the other.
 func (r Records) AddHours(ctx context.Context, hours []Hour) error {
 	for len(hours) > 0 {
 		n := min(len(hours), hoursAtOnce)
@@ -279,7 +281,8 @@ ON CONFLICT (tenant_id, hour, meter_id) DO UPDATE SET refused = quota_refusals.r
 	return sqldb.Wrap(err, "count rejected events")
 }
 
-// addRefusedOfDay adds to the rejected events of a day, in one of its parts.
+// addRefusedOfDay adds to the rejected events of a day, in one of the rows over which the count is
+// spread.
 func (s store) addRefusedOfDay(ctx context.Context, day int64, part int32, events int64) error {
 	err := s.q(ctx).AddRefusedOfDay(ctx, usagesql.AddRefusedOfDayParams{Day: day, Part: part, Refused: events})
 	return sqldb.Wrap(err, "count rejected events of a day")

@@ -100,8 +100,8 @@ ORDER BY expires_at LIMIT 1`,
 	}
 }
 
-// reservationsByKey returns the query that reads the reservations that the entries of streams name
-// by their keys, open or not. CROSS JOIN makes SQLite look up each key.
+// reservationsByKey returns the query that reads the reservations, open or not, with the
+// idempotency keys of the streams' entries. CROSS JOIN makes SQLite look up each key.
 func (s store) reservationsByKey(streams []*stream) []sqldb.Query {
 	of := map[StreamKey]*stream{}
 	var rows []any
@@ -155,7 +155,7 @@ func (s store) deleteOldReservations(ctx context.Context, from, before time.Time
 		times[i], keys = row.ExpiresAt, append(keys, row.TenantID, row.ID)
 	}
 	values, args := sqldb.Values(s.db, 2, keys, "uuid", "uuid")
-	// One can have been opened again.
+	// A listed reservation can have been opened again in the meantime and then has a later expiry.
 	err = s.exec(ctx, `DELETE FROM usage_reservations WHERE expires_at < $1::timestamptz AND (tenant_id, id) IN (`+values+`)`, append([]any{before}, args...))
 	return times, sqldb.Wrap(err, "delete old reservations")
 }

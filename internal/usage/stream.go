@@ -12,8 +12,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// StreamKey identifies a stream: the events that one tenant records on one meter.
-
 // stream is the part of a batch for one tenant and meter.
 type stream struct {
 	key       StreamKey
@@ -28,17 +26,17 @@ type stream struct {
 	counters []*Counter
 	// now is when the stream was read. It decides which grants and reservations are valid.
 	now time.Time
-	// isBilled means that the tenant's plan bills the meter. It is only known with grants.
+	// isBilled means that the tenant's plan bills the meter. It is only set on streams with grants.
 	isBilled bool
-	// readsGrants means that the stream may have grants, so that they were read. grants are the valid
-	// grants, in the order of use, and remaining is the sum of their remaining units.
+	// readsGrants means that the grants were read, because the stream may have some. grants are the
+	// valid grants, in the order of use, and remaining is the sum of their remaining units.
 	readsGrants bool
 	grants      []*grant
 	remaining   money.Total
 	// hasLaterGrants means that there are grants that start later.
 	hasLaterGrants bool
-	// reserved is the number of units of the open reservations. reservations are the reservations that
-	// entries name, by idempotency key.
+	// reserved is the number of units of the open reservations. reservations are the reservations
+	// with the idempotency keys of the entries, by key.
 	reserved     money.Total
 	reservations map[string]*reservation
 	// canOpen is how many more reservations the tenant can open, shared by its streams.

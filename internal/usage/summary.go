@@ -15,7 +15,7 @@ import (
 type cachedSummary struct {
 	Summary
 	billing     *Billing
-	interrupted []Period // windows that count in the current period
+	interrupted []Period // interrupted windows that count in the current period
 	changesAt   *time.Time
 }
 
@@ -73,9 +73,8 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 	return Detail{Reading: reading, Events: events}, nil
 }
 
-// summarize reads the tenants' usage on meters in the current period. If before contains a query,
-// it runs first and finds the meters. The number of queries does not depend on the number of
-// tenants.
+// summarize reads the tenants' usage on meters in the current period. The query in before, if any,
+// runs first and sets the meters. The number of queries does not depend on the number of tenants.
 func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Query) (map[uuid.UUID]cachedSummary, error) {
 	from := sources{
 		now: s.clock.Now(), counters: map[StreamKey][]*Counter{}, states: map[StreamKey]streamState{}, alerts: map[StreamKey][]raisedAlert{},
@@ -148,7 +147,7 @@ func (s *Service) summaryOf(ctx context.Context, tenantID uuid.UUID, a Allowance
 
 // shownPool holds the grants and reservations of a stream as readings show them.
 type shownPool struct {
-	grants    money.Total // the rest of the valid ones
+	grants    money.Total // remaining units of the valid grants
 	reserved  openReservations
 	changesAt *time.Time // when a grant starts, or a grant or reservation expires; nil for never
 }

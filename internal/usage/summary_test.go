@@ -46,7 +46,7 @@ func TestSummariesOfManyTenants(t *testing.T) {
 				t.Errorf("%v is shown %s, want %s", id, got, want[id])
 			}
 		}
-		// All in one load, with some duplicates.
+		// One load reads all tenants, including some duplicates.
 		together, err := w.Summarize(t.Context(), append(ids, ids[3:5]...))
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestSummariesOfManyTenants(t *testing.T) {
 		for _, id := range ids {
 			check(id, together[id])
 		}
-		// Through concurrent requests.
+		// Concurrent requests return the same summaries.
 		var asking sync.WaitGroup
 		for range 10 {
 			for _, id := range ids {

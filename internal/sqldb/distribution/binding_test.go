@@ -10,28 +10,30 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
-// A value is a parameter, or in statements by hand the name of a part, such as «among».
+// In these patterns, a value is a parameter or, in handwritten statements, the name of a part, such
+// as «among».
 var (
 	named = regexp.MustCompile(`(?i)\b(?:from|join|into|update)\s+([a-z_]+)`)
 	// aliased matches the alias, or the keyword, after the name of a table.
 	aliased = regexp.MustCompile(`(?i)^\s+(?:as\s+)?([a-z_]+)`)
-	// givenTo matches a condition that a table has given tenants, with the name of the table.
+	// givenTo matches a condition that limits a table to given tenants and names the table.
 	givenTo = regexp.MustCompile(`(?i)\b([a-z_]+)\.tenant_id\s*(?:=\s*(?:\$|any\b|«)|«|in\s*\(?[$«])`)
-	// given matches such a condition without the name.
+	// given matches such a condition without the name of the table.
 	given = regexp.MustCompile(`(?i)(?:^|[^.\w])(?:tenant_id\s*(?:=\s*(?:\$|any\b|«)|«|in\s*\(?[$«])|\(tenant_id, \w+\)\s*(?:in\s*\()?«)`)
-	// listed matches a list of rows, to which distribution.AndTenants adds the tenants.
+	// listed matches a join with a list of rows to which distribution.AndTenants adds the condition
+	// on the tenants.
 	listed = regexp.MustCompile(`(?is)\b([a-z_]+)\.tenant_id = v\.column1\b.*«and»`)
 	// same matches a condition that two tables have the same tenant.
 	same = regexp.MustCompile(`(?i)\b([a-z_]+)\.tenant_id\s*=\s*([a-z_]+)\.tenant_id\b`)
-	// materialized matches a part of a statement that is executed on its own, with its name. Its tenants
-	// limit no other part.
+	// materialized matches a named part of a statement that is executed on its own. A condition in
+	// it limits no other part.
 	materialized = regexp.MustCompile(`(?i)\b([a-z_]+)\s+as\s+materialized\b`)
-	// inserted matches an INSERT with the tenant.
+	// inserted matches an INSERT that sets the tenant.
 	inserted = regexp.MustCompile(`(?is)^\s*insert\s+into\s+(\w+)\s*\((?:[^)]*\btenant_id\b|«)`)
 )
 
-// tablesOf returns the distributed tables of a statement, and the tables that it does not limit to given
-// tenants.
+// tablesOf returns the distributed tables of a statement, and the distributed tables that the
+// statement does not limit to given tenants.
 func tablesOf(text string) (spread, unbound []string) {
 	bound := map[string]bool{}
 	tables := map[string]string{} // by alias
@@ -44,7 +46,7 @@ func tablesOf(text string) (spread, unbound []string) {
 				own = append(own, alias, table)
 			}
 		}
-		if given.MatchString(scope) && len(own) == 2 { // the only one
+		if given.MatchString(scope) && len(own) == 2 { // the only distributed table
 			bound[own[0]], bound[own[1]] = true, true
 		}
 		if m := inserted.FindStringSubmatch(scope); m != nil {
@@ -62,7 +64,7 @@ func tablesOf(text string) (spread, unbound []string) {
 		table := cmp.Or(tables[alias], alias)
 		return bound[alias] || distribution.Tables[table] == "" && !apart[table]
 	}
-	for range tables { // through a chain of tables
+	for range tables { // joins can form a chain of tables
 		for _, m := range same.FindAllStringSubmatch(text, -1) {
 			if isBound(m[1]) || isBound(m[2]) {
 				bound[m[1]], bound[m[2]] = true, true
@@ -80,7 +82,7 @@ func tablesOf(text string) (spread, unbound []string) {
 
 var keyword = regexp.MustCompile(`(?i)^(?:where|set|on|join|left|cross|order|group|limit|values|select|for|using|union|inner|returning|and|or)$`)
 
-// tablesIn returns the tables of a query by alias, or by name without one.
+// tablesIn returns the tables of a query by alias, or by name if they have no alias.
 func tablesIn(text string) map[string]string {
 	tables := map[string]string{}
 	for _, at := range named.FindAllStringSubmatchIndex(text, -1) {
@@ -106,8 +108,8 @@ func localTables(text string) (local []string) {
 
 var beginsSelect = regexp.MustCompile(`(?i)^\(\s*(?:select|with)\b`)
 
-// scopes returns the queries of a statement, each without its subqueries. The queries of a UNION are
-// apart.
+// scopes returns the queries of a statement, each without its subqueries. The queries of a UNION
+// are separate.
 func scopes(text string) (all []string) {
 	var own strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -123,7 +125,8 @@ func scopes(text string) (all []string) {
 	return append(all, union.Split(own.String(), -1)...)
 }
 
-// inParentheses returns the text between the parenthesis at the start of a text and its other half.
+// inParentheses returns the text between the opening parenthesis at the start of text and its
+// closing parenthesis.
 func inParentheses(text string) string {
 	depth := 0
 	for i, c := range text {

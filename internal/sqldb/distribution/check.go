@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Check returns the problems of a distributed database: tables that are not where Tables has them, a
-// missing setting, and sequences that would return used numbers.
+// Check returns the problems of a distributed database: tables whose storage differs from their
+// class in Tables, a missing setting, and sequences that would return used numbers.
 func Check(ctx context.Context, db *sqldb.DB) (problems []string, err error) {
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	list, err := Rows(ctx, db, `SELECT logicalrelid::text, CASE WHEN partmethod = 'h' THEN 'distributed' WHEN repmodel = 't' THEN 'reference' ELSE 'local' END

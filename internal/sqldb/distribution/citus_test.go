@@ -28,18 +28,18 @@ func requireCitus(t *testing.T) *sqldb.DB {
 	return dbtest.New(t, sqldb.Postgres)
 }
 
-// samples are values of the types of parameters.
+// samples maps each parameter type to a value.
 var samples = map[string]string{
 	"uuid": "01a22862-1f97-790e-ad07-5f5d757b890c", "text": "sold", "bigint": "7", "integer": "7", "smallint": "7", "boolean": "true",
 	"timestamp with time zone": "2026-01-02T03:04:05Z", "jsonb": "{}", "bytea": "x", "uuid[]": "{01a22862-1f97-790e-ad07-5f5d757b890c}", "bigint[]": "{7}",
 	"text[]": "{sold}", "timestamp with time zone[]": "{2026-01-02T03:04:05Z}", "integer[]": "{7}", "date": "2026-01-02", "numeric": "7", "character": "x",
 }
 
-// errDone rolls a transaction back.
+// errDone makes a transaction roll back.
 var errDone = errors.New("done")
 
-// Citus accepts every generated statement, planned for its values. The values belong to no rows, so a
-// violated key or reference is fine.
+// Citus accepts every generated statement when it is executed with sample values. The rows of the
+// sample values do not exist, so an error about a violated key or reference is fine.
 func TestCitusAcceptsStatements(t *testing.T) {
 	t.Parallel()
 	db := requireCitus(t)
@@ -59,7 +59,8 @@ func TestCitusAcceptsStatements(t *testing.T) {
 	}
 }
 
-// violates matches violations that Citus reports without their code.
+// violates matches errors about violated constraints, which Citus reports without their SQLSTATE
+// code.
 var violates = regexp.MustCompile(`violates`)
 
 // execute prepares a statement and executes it with samples.
@@ -94,8 +95,8 @@ func execute(ctx context.Context, db *sqldb.DB, name, text string) error {
 	return err
 }
 
-// A distributed database is free of problems. Check finds a table that is not in its place, a missing
-// setting and a sequence that is behind, and Apply only places missing tables.
+// Check reports no problems of a distributed database. It detects a table that is not distributed
+// and a sequence that is behind. Apply then distributes the table and leaves the sequence alone.
 func TestCitusIsChecked(t *testing.T) {
 	t.Parallel()
 	db := requireCitus(t)
@@ -133,7 +134,7 @@ func TestCitusIsChecked(t *testing.T) {
 	check("the sequence of roles.id is behind")
 }
 
-// Tenants of one shard share a group, and every tenant is in one.
+// ByShard puts tenants of the same shard into the same group, and every tenant into a group.
 func TestCitusGroupsByShard(t *testing.T) {
 	t.Parallel()
 	db := requireCitus(t)
@@ -150,8 +151,8 @@ func TestCitusGroupsByShard(t *testing.T) {
 	}
 }
 
-// An instance starts while a recording shares the catalog: the locks of the catalog and of migrations
-// are different ones.
+// An instance can start while a recording holds the shared lock of the catalog, because migrations
+// use a different lock.
 func TestCitusMigratesDuringRecordings(t *testing.T) {
 	t.Parallel()
 	db := requireCitus(t)

@@ -8,8 +8,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// TenantOf returns the tenant of an object of the payment provider, or uuid.Nil if it is unknown. A
-// statement without the tenant would ask all shards.
+// TenantOf returns the tenant of an object of the payment provider, or uuid.Nil if the object is
+// unknown. Statements on the object's rows need the tenant: without it, Citus would query all
+// shards.
 func TenantOf(ctx context.Context, db *sqldb.DB, pspID string) (tenantID uuid.UUID, err error) {
 	err = db.QueryAll(ctx, sqldb.Query{
 		Doing: "find tenant of the provider's ID", Text: `SELECT tenant_id FROM psp_tenants WHERE psp_id = $1`, Args: []any{pspID},

@@ -48,8 +48,9 @@ func TestEveryTableHasAClass(t *testing.T) {
 }
 
 // Every key and reference of a distributed table includes the tenant, on a single server as well,
-// so that distribution only changes where rows are stored. A key that starts with the tenant is unique within it, and a key that ends
-// with it needs a reason why its other columns are unique across tenants.
+// so that distribution only changes where rows are stored. A key that starts with the tenant is
+// unique within the tenant. A key that ends with the tenant needs a reason why its other columns
+// are unique across tenants.
 func TestKeysNameTheTenant(t *testing.T) {
 	t.Parallel()
 	s := schema(t, dbtest.New(t, sqldb.Postgres))
@@ -63,7 +64,7 @@ func TestKeysNameTheTenant(t *testing.T) {
 		case at == last && last > 0 && distribution.TenantKeys[k.Name] != "":
 			found[k.Name] = true
 		case at < 0:
-			s.Keys = append(s.Keys, k) // an error
+			s.Keys = append(s.Keys, k) // Faults reports it
 		case at == last && last > 0:
 			t.Errorf("%s of %s ends with %s: explain in tables.go why it is unique across tenants", k.Name, k.Table, distribution.Column)
 		case at > 0:
@@ -98,7 +99,8 @@ func TestScriptIsCurrent(t *testing.T) {
 	}
 }
 
-// The script produces a schema that Citus accepts, with the same keys and references, and every generated statement can still be prepared.
+// The script produces a schema that Citus accepts, with the same keys and references, and every
+// generated statement can still be prepared.
 func TestScriptProducesValidSchema(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)
@@ -199,13 +201,14 @@ var (
 	// list matches a list of values in generated code.
 	list    = regexp.MustCompile(`/\*SLICE:\w+\*/\?`)
 	comment = regexp.MustCompile(`(?m)--.*$`)
-	// position matches a list of all tenants after one of them.
+	// position matches the condition of a list that continues after a tenant and covers all
+	// tenants.
 	position = regexp.MustCompile(`(?i)\btenant_id\s*>`)
 	locks    = regexp.MustCompile(`(?i)\bfor\s+(?:no\s+key\s+)?(?:update|share|key\s+share)\b`)
 )
 
-// Statements run where the rows are: a statement on distributed tables limits each of them to given
-// tenants, and no statement combines distributed and local tables.
+// A statement on distributed tables limits each of them to given tenants, so that Citus runs it
+// only on the shards with the rows. No statement combines distributed and local tables.
 func TestStatementsNameTheTenant(t *testing.T) {
 	t.Parallel()
 	found := map[string]bool{}
@@ -222,7 +225,7 @@ func TestStatementsNameTheTenant(t *testing.T) {
 			continue
 		}
 		if found[q.name] = true; len(unbound) == 0 {
-			unbound = spread // a position among all tenants
+			unbound = spread // the list covers all tenants
 		}
 		if across[q.name] == "" {
 			t.Errorf("%s does not limit %v to given tenants, so Citus would ask all shards. Compare tenant_id of each of these tables with a parameter "+

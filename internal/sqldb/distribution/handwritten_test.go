@@ -11,13 +11,14 @@ import (
 	"testing"
 )
 
-// reader collects the texts of the statements of a package.
+// reader collects the SQL texts of a package.
 type reader struct {
 	constants map[string]ast.Expr
 	texts     map[string][]string // by function or constant
 }
 
-// text returns the text of an expression. Everything but string constants becomes its name in «».
+// text returns the text of an expression. Every part that is not a string constant is replaced by
+// its name in «».
 func (r reader) text(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -43,7 +44,8 @@ func (r reader) text(e ast.Expr) string {
 	return "«»"
 }
 
-// collect adds the texts below a node. A page.Select is a statement in parts.
+// collect adds the statements below a node. A page.Select counts as one statement, joined from its
+// fields.
 func (r reader) collect(name string, node ast.Node) {
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -75,8 +77,8 @@ func (r reader) collect(name string, node ast.Node) {
 	})
 }
 
-// handwritten returns the statements, or parts of them, that are not in queries.sql, by package and
-// function.
+// handwritten returns the statements, or parts of statements, that are written in Go instead of
+// queries.sql, by package and function.
 func handwritten(t *testing.T) (all []query) {
 	t.Helper()
 	packages := map[string]reader{}

@@ -27,9 +27,9 @@ BEGIN;
 `
 
 // statements place the tables. The first argument is the list of tables with their classes, the
-// second the number of shards. Citus accepts a table only if it knows all referenced tables, and
-// restarts the sequences of tables that it takes over. Citus also has to know the local tables:
-// otherwise it commits on a worker before the coordinator, without two phases.
+// second the number of shards. Citus accepts a table only if it knows all referenced tables, and it
+// restarts the sequences of tables that it takes over. Citus must also know the local tables.
+// Otherwise it commits on a worker before the coordinator, without two phases.
 const statements = `SET LOCAL citus.multi_shard_modify_mode TO 'sequential';
 CREATE TEMP TABLE places (class, name) ON COMMIT DROP AS VALUES
 %s;
@@ -72,8 +72,8 @@ BEGIN
 END $$;
 `
 
-// Statements returns the statements that place the tables that are not in their place yet. shards is
-// the number of shards, which only the first run uses.
+// Statements returns the statements that place the tables that are not placed yet. shards is the
+// number of shards; only the first run uses it.
 func Statements(shards int) string {
 	var places []string
 	for _, table := range slices.Sorted(maps.Keys(Tables)) {

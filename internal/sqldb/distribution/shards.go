@@ -11,14 +11,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Citus locks rows of several shards in no statement, and a row of a reference table with a lock on
-// the whole table. Recording therefore uses a transaction per shard, and advisory locks replace the
-// row locks of meters and tenants. Every instance connects to the coordinator, which has the locks.
+// Citus cannot lock rows of several shards in one statement, and it locks a row of a reference
+// table by locking the whole table. Recording therefore uses a transaction per shard, and advisory
+// locks replace the row locks of meters and tenants. Every instance connects to the coordinator,
+// which holds the advisory locks.
 
-// anyDistributed is a distributed table. All of them have the same shards.
+// anyDistributed is the name of a distributed table. All distributed tables have the same shards.
 const anyDistributed = "usage_streams"
 
-// ByShard groups items by the shard of their tenants. A group holds the positions of its items, in
+// ByShard groups items by the shard of their tenants. A group holds the indexes of its items, in
 // order. The database must be distributed.
 func ByShard[T any](ctx context.Context, db *sqldb.DB, items []T, tenant func(T) uuid.UUID) (groups [][]int, err error) {
 	const query = `SELECT get_shard_id_for_distribution_column('` + anyDistributed + `', id) FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, n) ORDER BY n`
@@ -42,9 +43,9 @@ func ByShard[T any](ctx context.Context, db *sqldb.DB, items []T, tenant func(T)
 	return groups, err
 }
 
-// AndTenants returns a condition that a column is one of the tenants. Citus needs it to find the
-// shard of a statement whose rows are given by a list. On a single server, the list suffices and
-// the condition is empty.
+// AndTenants returns a condition that the column is one of the tenants of items, starting with AND.
+// Citus needs it to find the shards of a statement that joins a list of rows. On a single server,
+// the list suffices and the condition is empty.
 func AndTenants[T any](db *sqldb.DB, column string, args []any, items []T, tenant func(T) uuid.UUID) (condition string, all []any) {
 	if !db.IsDistributed() {
 		return "", args
@@ -59,7 +60,8 @@ func AndTenants[T any](db *sqldb.DB, column string, args []any, items []T, tenan
 	return " AND " + column + " = ANY($" + strconv.Itoa(len(args)) + "::uuid[])", args
 }
 
-// RowLock returns a locking clause of a reference table, or nothing if advisory locks replace it.
+// RowLock returns clause, which locks rows of a reference table, or "" if advisory locks replace
+// it.
 func RowLock(db *sqldb.DB, clause string) string {
 	if db.IsDistributed() {
 		return ""
@@ -70,20 +72,20 @@ func RowLock(db *sqldb.DB, clause string) string {
 // catalogKey is the key of the advisory lock of the catalog and the meters.
 const catalogKey = 7_470_256_014_611_340
 
-// ShareCatalog returns the query that prevents deletions in the catalog, and changes of meters, until
-// the transaction ends. On a single server, the rows are locked instead.
+// ShareCatalog returns queries that block deletions in the catalog and changes of meters until the
+// transaction ends. On a single server it returns no queries, because row locks do this.
 func ShareCatalog(db *sqldb.DB) []sqldb.Query {
 	return advisoryLocks(db, "pg_advisory_xact_lock_shared", catalogKey)
 }
 
-// LockCatalog waits for transactions with ShareCatalog and prevents further ones until the
+// LockCatalog waits for transactions with ShareCatalog and blocks further ones until the
 // transaction ends.
 func LockCatalog(ctx context.Context, db *sqldb.DB) error {
 	return db.QueryAll(ctx, advisoryLocks(db, "pg_advisory_xact_lock", catalogKey)...)
 }
 
-// LockTenants returns the queries that lock tenants, and share the catalog, until the transaction
-// ends. On a single server, their rows are locked instead.
+// LockTenants returns queries that lock tenants, and share the catalog, until the transaction ends.
+// On a single server it returns no queries, because row locks do this.
 func LockTenants(db *sqldb.DB, tenants ...uuid.UUID) []sqldb.Query {
 	keys := make([]int64, len(tenants))
 	for i, id := range tenants {

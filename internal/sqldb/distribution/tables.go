@@ -15,7 +15,8 @@ const (
 	// Reference tables are replicated to every machine, so that every shard can refer to them. A
 	// change is applied on all machines, and changes of one table are serialized.
 	Reference Class = "reference"
-	// Local tables stay on the coordinator. Citus knows them, to commit with workers in two phases.
+	// Local tables stay on the coordinator. Citus knows them, so that it can commit a transaction
+	// on the coordinator and workers in two phases.
 	Local Class = "local"
 )
 
@@ -44,7 +45,7 @@ var Tables = map[string]Class{
 	// Joined with the catalog.
 	"psp_price_states": Reference,
 
-	// They lead from the provider's notifications to tenants.
+	// They map customers in the provider's notifications to tenants.
 	"former_psp_customers": Reference,
 	"psp_customers":        Reference,
 

@@ -84,7 +84,7 @@ CREATE TABLE imported (
 );
 CREATE INDEX imported_resource_id_idx ON imported (kind, resource_id);
 
--- Idempotency keys of requests, with the responses of those that succeeded. Rows are deleted after a
+-- Idempotency keys of requests, with the responses of successful requests. Rows are deleted after a
 -- day. While lease_id is set, the request runs.
 CREATE TABLE idempotency_keys (
     -- The SHA-256, in hex, of the caller, the path and the key.
@@ -254,7 +254,7 @@ CREATE TABLE credentials (
     -- How the user logged in, separated by spaces: pwd, oauth, email, sso, otp, passkey,
     -- recovery_code. A refresh keeps it.
     methods text NOT NULL DEFAULT '',
-    -- The login passed two factors, one that counts as two, or enrolled a factor.
+    -- The login passed two factors, passed one factor that counts as two, or enrolled a factor.
     mfa_passed boolean NOT NULL DEFAULT false,
     -- Set while a platform admin impersonates a user.
     impersonated_user_id bigint REFERENCES users (id),
@@ -929,8 +929,8 @@ CREATE TABLE psp_customers (
     tax_id_value text,
     psp_tax_id text,
     tax_id_answered_at timestamp with time zone,
-    -- When the card was last checked for its expiry (first the creation), and the reminder that was last sent, which is
-    -- identified by the time from which it was due.
+    -- When the expiry of the card was last checked (initially the time of creation), and the time from
+    -- which the last sent reminder was due, which identifies the reminder.
     card_checked_at timestamp with time zone,
     card_told timestamp with time zone,
     created_at timestamp with time zone NOT NULL
@@ -1100,12 +1100,13 @@ CREATE TABLE checkouts (
 );
 CREATE UNIQUE INDEX checkouts_psp_session_id_key ON checkouts (psp_session_id /* postgres: */ , tenant_id /* sqlite:  */);
 CREATE INDEX checkouts_tenant_id_idx ON checkouts (tenant_id, created_at);
--- A tenant has at most one subscription in the making.
+-- A tenant has at most one subscription without a checkout that is being created.
 CREATE UNIQUE INDEX checkouts_contract_key ON checkouts (tenant_id)
     WHERE contract IS NOT NULL AND completed_at IS NULL AND expired_at IS NULL AND refused_at IS NULL;
 
--- The redemption of a discount by a checkout or an operation, whose ID it has. Before redeemed_at, it
--- holds a use of the discount: until held_until, or until the provider has closed the session.
+-- The redemption of a discount. id is the ID of the checkout or operation that redeems it. Until
+-- redeemed_at is set, the row reserves a use of the discount: until held_until, or until the provider
+-- has closed the session.
 CREATE TABLE discount_redemptions (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL REFERENCES tenants (id),
@@ -1118,7 +1119,7 @@ CREATE TABLE discount_redemptions (
 CREATE INDEX discount_redemptions_tenant_id_idx ON discount_redemptions (tenant_id, discount_id);
 CREATE INDEX discount_redemptions_held_idx ON discount_redemptions (discount_id) WHERE redeemed_at IS NULL;
 
--- A checkout of packs. What is sold is stored, because the pack can change before the payment.
+-- A checkout of packs. The row copies the terms of the pack, because they can change before the payment.
 CREATE TABLE pack_purchases (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL REFERENCES tenants (id),
@@ -1134,7 +1135,7 @@ CREATE TABLE pack_purchases (
     psp_session_id text,
     -- When the provider was last queried about the session.
     looked_at timestamp with time zone,
-    -- When the payment had been granted and its invoice stored.
+    -- When the units had been granted and the invoice of the payment stored.
     completed_at timestamp with time zone,
     -- When the session expired or its payment failed.
     ended_at timestamp with time zone,
@@ -1169,7 +1170,7 @@ CREATE TABLE limit_overrides (
 CREATE INDEX limit_overrides_expires_at_idx ON limit_overrides (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX limit_overrides_feature_id_idx ON limit_overrides (feature_id);
 
--- An amount of credit that the platform gave to a tenant, or took back if it is negative. The row is
+-- An amount of credit that the platform gave to a tenant, or deducted if it is negative. The row is
 -- committed before the provider is called, and id is the idempotency key of that request. Until
 -- applied_at is set, the row is leased to the request that works on it. leased_until is real time.
 CREATE TABLE credit_entries (
@@ -1265,8 +1266,9 @@ CREATE UNIQUE INDEX psp_operations_pending_key ON psp_operations (subscription_i
     WHERE state = 'pending';
 CREATE INDEX psp_operations_tenant_id_idx ON psp_operations (tenant_id, created_at);
 
--- Items at the provider that waited for the next invoice when a change started that waits for its
--- payment. The invoice of the change includes them. If it is voided, they are created again.
+-- Items at the provider that were waiting for the next invoice when a change began that takes effect
+-- once it is paid. The invoice of the change includes these items. If that invoice is voided, the items
+-- are created again.
 CREATE TABLE waiting_items (
     tenant_id uuid NOT NULL REFERENCES tenants (id),
     subscription_id uuid NOT NULL,
@@ -1341,10 +1343,10 @@ CREATE TABLE exchange_rates (
 CREATE TABLE usage_streams (
     tenant_id uuid NOT NULL REFERENCES tenants (id),
     meter_id uuid NOT NULL REFERENCES meters (id),
-    -- usage_hours contains the events recorded before; null if there are none.
+    -- usage_hours contains the events recorded before this time; null without such events.
     summed_before timestamp with time zone,
-    -- Events recorded before can be deleted, and their keys are in usage_keys; null if there are
-    -- none.
+    -- Events recorded before this time can be deleted, with their keys in usage_keys; null without
+    -- deleted events.
     pruned_before timestamp with time zone,
     -- Totals of the deleted events, so that a meter that never resets can be recounted. The sum is
     -- pruned_units + pruned_millionths / 1,000,000.
@@ -1359,17 +1361,18 @@ CREATE TABLE usage_streams (
     pruned_granted_millionths bigint NOT NULL DEFAULT 0,
     -- The tenant's own limit in whole units; null for none.
     cap bigint,
-    -- The caller who set it.
+    -- The caller who set the cap.
     cap_by jsonb,
-    -- Until then a grant may have units left; null for none. Recording only reads grants before it.
+    -- Grants may have remaining units until this time; null without such grants. Later recordings do not
+    -- read grants.
     granted_until timestamp with time zone,
-    -- The latest end of a reservation; null if there never was one. Recording only reads open
-    -- reservations before it.
+    -- Reservations may be open until this time; null if the stream never had a reservation. Later
+    -- recordings do not read reservations.
     reserved_until timestamp with time zone,
     PRIMARY KEY (tenant_id, meter_id)
 );
 
--- Units that a tenant can use besides the limit of a meter. Events draw from valid grants by
+-- Units that a tenant can use in addition to the limit of a meter. Events draw from valid grants by
 -- priority, then by expiry, then by age. The amounts are units + millionths / 1,000,000. A deleted
 -- grant stays, so that a purchase is granted once.
 CREATE TABLE usage_grants (
@@ -1378,7 +1381,7 @@ CREATE TABLE usage_grants (
     meter_id uuid NOT NULL,
     amount_units bigint NOT NULL,
     amount_millionths bigint NOT NULL,
-    -- The rest. It counts until the grant expires.
+    -- The remaining units, which can be used until the grant expires.
     units bigint NOT NULL,
     millionths bigint NOT NULL,
     starts_at timestamp with time zone NOT NULL,
@@ -1392,9 +1395,9 @@ CREATE TABLE usage_grants (
     pack text,
     invoice_id uuid,
     psp_session_id text,
-    -- The caller who granted it; null for a purchase.
+    -- The caller who created the grant; null for a purchase.
     author jsonb,
-    -- When nothing was left; null before, and if the rest is void.
+    -- When events used the last unit; null if units remain or were voided.
     used_up_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
@@ -1402,7 +1405,7 @@ CREATE TABLE usage_grants (
     FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
 );
 CREATE UNIQUE INDEX usage_grants_session_key ON usage_grants (tenant_id, psp_session_id) WHERE psp_session_id IS NOT NULL;
--- The grants with a rest.
+-- The grants with remaining units.
 CREATE INDEX usage_grants_rest_idx ON usage_grants (tenant_id, meter_id) WHERE units + millionths > 0;
 CREATE INDEX usage_grants_expires_at_idx ON usage_grants (expires_at) WHERE expires_at IS NOT NULL AND units + millionths > 0;
 
@@ -1474,7 +1477,7 @@ CREATE TABLE usage_counters (
     -- The part of the events that was drawn from grants.
     granted_units bigint NOT NULL DEFAULT 0,
     granted_millionths bigint NOT NULL DEFAULT 0,
-    -- Events that a limit rejected. They are not counted again when the row is rebuilt.
+    -- The number of events that a limit rejected. A rebuilt row starts at 0.
     rejected bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, period_end, meter_id, period_start),
     FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
@@ -1618,8 +1621,8 @@ CREATE INDEX usage_refusals_decided_at_idx ON usage_refusals (decided_at) WHERE 
 CREATE INDEX usage_refusals_refused_at_idx ON usage_refusals (refused_at, id);
 CREATE INDEX usage_refusals_tenant_id_idx ON usage_refusals (tenant_id);
 
--- For meters with a maximum or a level: usage_reports contains, or contained, the counters whose
--- period ended by reported_until.
+-- For billed last_value meters that never reset: usage_reports contains, or contained, the values at
+-- the start of the billing periods that began by reported_until.
 CREATE TABLE usage_peaks (
     meter_id uuid PRIMARY KEY REFERENCES meters (id),
     reported_until timestamp with time zone NOT NULL
@@ -1685,7 +1688,7 @@ CREATE TABLE invoice_copies (
     number_key text /* postgres: */ COLLATE "C" /* sqlite:  */ NOT NULL,
     currency text NOT NULL,
     total_cents bigint NOT NULL,
-    -- What is left to pay of an open invoice, otherwise 0.
+    -- The unpaid amount of an open invoice, otherwise 0.
     due_cents bigint NOT NULL,
     issue_date timestamp with time zone NOT NULL,
     due_date timestamp with time zone,
@@ -2025,7 +2028,7 @@ CREATE INDEX webhook_failures_tenant_id_idx ON webhook_failures (tenant_id, fail
 -- Request log
 -- -----------
 
--- Requests to the API, for days. tenant_id is the tenant that sees the request, or null. During
+-- Requests to the API in the last days. tenant_id is the tenant that sees the request, or null. During
 -- impersonation, user_id is the admin and subject_id the impersonated user. There are no foreign
 -- keys: rows outlive the rows they name, and an insert locks nothing.
 CREATE TABLE request_logs (
@@ -2055,7 +2058,7 @@ CREATE INDEX request_logs_tenant_id_route_idx ON request_logs (tenant_id, route,
 CREATE INDEX request_logs_api_key_id_idx ON request_logs (api_key_id, at, id) WHERE api_key_id IS NOT NULL;
 CREATE INDEX request_logs_user_id_idx ON request_logs (user_id, at, id) WHERE user_id IS NOT NULL;
 
--- Times, of at most a second, from which requests are missing in the log. tenant_id is null for
+-- Intervals of at most a second whose requests are missing in the log. tenant_id is null for
 -- requests without a tenant.
 CREATE TABLE request_log_gaps (
     id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,

@@ -29,8 +29,8 @@ type Provider interface {
 	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
 }
 
-// ErrorReports reads the usage errors that the provider detected later. total counts all of them,
-// even those without a sample.
+// ErrorReports reads the errors that the provider detected after it had accepted the usage. total
+// is the number of all errors, including errors without a sample.
 type ErrorReports interface {
 	UsageErrors(ctx context.Context, eventID string) (samples []inbox.UsageError, total int, err error)
 }
@@ -73,14 +73,14 @@ type MeteredBilling struct {
 	Former []string // prices that billed the previous period
 }
 
-// isOnHold reports whether usage at a time must not be reported yet, because the prices of its
-// period are undecided.
+// isOnHold reports whether usage at the given time must not be reported yet, because the prices of
+// its period are undecided.
 func (m *MeteredBilling) isOnHold(at time.Time) bool {
 	return m != nil && (!at.Before(m.Period.End) || !at.Before(m.Period.Start) && !m.Decided)
 }
 
-// reportTime returns the time to report for usage at a time. Usage from before the prices of its
-// period took effect is reported with the time at which they took effect.
+// reportTime returns the time to report for usage at the given time. Usage from before the prices
+// of its period took effect is reported with the time at which they took effect.
 func (m *MeteredBilling) reportTime(at time.Time) time.Time {
 	if m == nil || !m.Period.Contains(at) || !at.Before(m.Since) {
 		return at
@@ -99,8 +99,8 @@ func (m *MeteredBilling) areInCurrentPeriod(a, b time.Time) bool {
 // Payers returns how tenants pay.
 type Payers interface {
 	Payer(ctx context.Context, tenantID uuid.UUID) (Payer, error)
-	// IsBilled reports whether a time lies in a past billing period of a subscription whose usage
-	// was billed then.
+	// IsBilled reports whether a time lies in a past billing period of a subscription that billed
+	// the usage of that period.
 	IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error)
 }
 

@@ -36,8 +36,8 @@ func (r *Reporter) QueueCarried(ctx context.Context) error {
 	return r.queueCarriedUntil(ctx, r.deps.Clock.Now().Add(-lateness), carryEvery)
 }
 
-// queueCarriedUntil queues the figures of periods that have begun by the time until, for meters
-// that were last processed at least the time every ago.
+// queueCarriedUntil queues the figures of periods that have begun by the time until. It skips a
+// meter whose reportedUntil is less than every before until.
 func (r *Reporter) queueCarriedUntil(ctx context.Context, until time.Time, every time.Duration) error {
 	meters, err := r.store.carriedMeters(ctx)
 	if err != nil {
@@ -77,13 +77,13 @@ func (r *Reporter) queueCarried(ctx context.Context, m usage.Meter, figures []us
 	})
 }
 
-// carriedFigures returns the values of a last_value meter that never resets at the starts of
-// billing periods, in the range from after (exclusive) to until (inclusive). The provider bills a
-// period by the figures that are reported in it. Without a figure at the start of each period,
-// storage that never changes would be billed only in the first period.
+// carriedFigures returns the value of a meter at the start of each billing period that starts
+// between after (exclusive) and until (inclusive). m is a last_value meter that never resets. The
+// provider bills a period by the figures that are reported in it. Without a figure at the start of
+// each period, storage that never changes would be billed only in the first period.
 //
 // The figure is reported for the start of the period, unless an event was recorded in the same
-// second. Later events of the period replace the figure, both here and at the provider.
+// second. Later events of the period replace the figure, both in the estimate and at the provider.
 func (r *Reporter) carriedFigures(ctx context.Context, m usage.Meter, after, until time.Time) ([]usage.Figure, error) {
 	counters, err := r.store.countersEnding(ctx, m.ID, usage.AllTime().End)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *Reporter) carriedFiguresOf(ctx context.Context, tenantID uuid.UUID, m u
 		return nil, err
 	}
 	var figures []usage.Figure
-	// The period after the last period that the provider reported can have begun, too.
+	// The next period can have begun before the provider reports it.
 	for _, start := range []time.Time{payer.Billing.Current.Start, payer.Billing.Current.End} {
 		if !start.After(after) || start.After(until) {
 			continue

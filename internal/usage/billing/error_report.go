@@ -16,8 +16,8 @@ import (
 // errors within minutes and repeats notifications about them for three days.
 const reportedRetention = 4 * 24 * time.Hour
 
-// ErrorReport handles a notification that the provider accepted figures but could not count them
-// later. The figures named in the report become rejected reports.
+// ErrorReport handles a notification about figures that the provider first accepted and then could
+// not count. The figures named in the report become rejected reports.
 func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 	samples, total, err := r.deps.Reports.UsageErrors(ctx, e.ID)
 	if err != nil {
@@ -44,13 +44,13 @@ func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 	return nil
 }
 
-// findReported returns a reported figure by its ID. The ID and the row in which the figure was
-// queued are UUIDv7 from one transaction, so the time in the ID locates the row. Carried figures
+// findReported returns a reported figure by its ID. The IDs of a figure and of its row in the queue
+// are UUIDv7 from one transaction, so the time in the figure's ID locates the row. Carried figures
 // have UUIDv5 IDs and are in a few separate rows.
 func (r *Reporter) findReported(ctx context.Context, identifier string) (f usage.Figure, found bool, err error) {
 	id, err := uuid.Parse(identifier[:min(len(identifier), 36)]) // it may be the idempotency key of the request, which begins with the ID
 	if err != nil {
-		return usage.Figure{}, false, nil //nolint:nilerr // not one of ours: it was not found
+		return usage.Figure{}, false, nil //nolint:nilerr // not an ID of this service, so it is not found
 	}
 	var figures []usage.Figure
 	switch id.Version() {
@@ -76,7 +76,7 @@ func (r *Reporter) reportedAround(ctx context.Context, id uuid.UUID) ([]usage.Fi
 	return r.store.reportedBetween(ctx, boundaryID(made-apart, 0), boundaryID(made+apart, 0xff))
 }
 
-// boundaryID returns the first (rest 0) or last (rest 0xff) ID created in a millisecond.
+// boundaryID returns the lowest (rest 0) or highest (rest 0xff) ID of a millisecond.
 func boundaryID(millisecond int64, rest byte) uuid.UUID {
 	var id uuid.UUID
 	for i := range id {

@@ -37,8 +37,8 @@ func findWrong(t *testing.T, w *usagetest.World, p *till, meter string) int {
 	return len(ids)
 }
 
-// The figure of an error report is found while the rest of its row is still queued, after it was
-// reported again, and if it was carried over.
+// A figure that an error report names is found while other figures of its row are still queued,
+// after a retry, and if it was carried over.
 func TestErrorReportOfAnyFigure(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -62,7 +62,7 @@ type reported struct {
 	till  *till
 }
 
-// at runs the reporter at a time.
+// at sets the clock and runs the reporter.
 func (w *reported) at(t *testing.T, when string) {
 	t.Helper()
 	w.Clock.Set(usagetest.At(when))
@@ -72,7 +72,7 @@ func (w *reported) at(t *testing.T, when string) {
 	}
 }
 
-// The later chunks of a row fail.
+// Some chunks of a row are reported before the provider becomes unavailable.
 func (w *reported) failLaterChunks(t *testing.T) {
 	payer, p := w.payer, w.till
 	batch := make([]usage.Recording, billing.ChunkSize+3)
@@ -92,7 +92,7 @@ func (w *reported) failLaterChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := findWrong(t, w.World, p, "calls"); n != billing.ChunkSize {
-		t.Errorf("%d of %d are listed while others wait", n, billing.ChunkSize)
+		t.Errorf("%d of %d reports are listed while other figures are queued", n, billing.ChunkSize)
 	}
 	_, ids := refused(t, w.World)
 	for _, id := range ids {
@@ -123,7 +123,7 @@ func (w *reported) retryRefusal(t *testing.T) {
 		t.Errorf("reported again under the same id: %v", p.counted)
 	}
 	if n := findWrong(t, w.World, p, "calls"); n != 1 {
-		t.Errorf("%d are listed after one was reported again", n)
+		t.Errorf("%d reports are listed after a retry, want 1", n)
 	}
 }
 
@@ -161,6 +161,6 @@ func (w *reported) carryOver(t *testing.T) {
 	w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-12-10", "2027-01-10")})
 	w.at(t, "2026-12-10 02:00")
 	if n := findWrong(t, w.World, p, "disk"); n != 1 {
-		t.Errorf("%d are listed after a value was carried over", n)
+		t.Errorf("%d reports are listed for a carried figure, want 1", n)
 	}
 }

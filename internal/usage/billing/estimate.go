@@ -142,15 +142,15 @@ func (s *Estimator) billedMeters(ctx context.Context, payer Payer) ([]pricedMete
 
 // reportedOf returns the part of usage that is reported to the provider.
 func reportedOf(c usage.Counter) money.Total {
-	if c.Value.Compare(c.Granted) <= 0 { // the meter began to count otherwise
+	if c.Value.Compare(c.Granted) <= 0 { // the meter's aggregation was changed
 		return money.Total{}
 	}
 	return c.Value.Sub(c.Granted)
 }
 
 // billableUsage returns the usage of a meter in a billing period, or in the part of the period in
-// which the meter is billed, and the units of it that were drawn from grants. The usage of a
-// maximum is the sum of the maxima of its periods. For a last value that never resets, a whole
+// which the meter is billed. The result includes the units that were drawn from grants. The usage
+// of a maximum is the sum of the maxima of its periods. For a last value that never resets, a whole
 // billing period also includes a value from before the period.
 func (s *Estimator) billableUsage(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (usage.Counter, error) {
 	switch {
@@ -203,8 +203,8 @@ func (s *Estimator) billedSum(ctx context.Context, tenantID uuid.UUID, m usage.M
 	return sum, countTo(p.End)
 }
 
-// billedMaxima returns the sum of the maxima of a meter's periods. The first period counts with the
-// increase of its maximum within the billing period.
+// billedMaxima returns the sum of the maxima of a meter's periods. If the first of them began
+// before the billing period, only the increase of its maximum within the billing period counts.
 func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (sum money.Total, err error) {
 	counters, err := s.ownCounters(ctx, tenantID, m, b, p)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 //
 // Invariant: a row of usage_reports holds the figures of the billable events of one transaction and
 // is committed together with these events. The reporter updates the number of reported figures in
-// the row and deletes the row after the last one. One row per transaction keeps recording fast: it
-// costs one insert for up to a few hundred events, and none if no event is billable.
+// the row and deletes the row after the last figure. One row per transaction keeps recording fast:
+// it costs one insert for up to a few hundred events, and nothing if no event is billable.
 type Queue struct {
 	store store
 	lease clock.Clock
@@ -32,8 +32,9 @@ func NewQueue(db *sqldb.DB, lease clock.Clock) *Queue { return &Queue{store{db: 
 // stored, while the usage of one of the tenants is being settled.
 //
 // Invariant: usage that is acknowledged before a subscription ends is on its final invoice. The
-// operation that ends the subscription is committed before Settle runs. A transaction either sees
-// the operation here or began before it; Settle waits for a second in between.
+// operation that ends the subscription is committed before Settle runs. A transaction that does not
+// see the operation in Add began before that commit. Settle waits for a second, so that such
+// transactions can end.
 func (q *Queue) Add(ctx context.Context, figures []usage.Figure, now time.Time) error {
 	if len(figures) == 0 {
 		return nil

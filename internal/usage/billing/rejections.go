@@ -19,9 +19,9 @@ type rejection struct {
 	reason string
 }
 
-// rejectUnconfirmed rejects figures whose report was sent but never confirmed, so long ago that the
-// provider has forgotten their IDs. These figures may or may not have been counted. If they were
-// reported again, they could be counted twice; if they were dropped, they could be lost. The
+// rejectUnconfirmed rejects figures whose report was sent but never confirmed, and is so old that
+// the provider has forgotten their IDs. These figures may or may not have been counted. If they
+// were reported again, they could be counted twice; if they were dropped, they could be lost. The
 // provider only shows sums, so an operator has to compare the sums and decide.
 func rejectUnconfirmed(figures []usage.Figure, tried time.Time) []rejection {
 	rejected := make([]rejection, len(figures))
@@ -55,8 +55,8 @@ func NewRejections(db *sqldb.DB, c clock.Clock, a Audit) *Rejections {
 	return &Rejections{store: store{db: db}, queue: NewQueue(db, nil), clock: c, audit: a}
 }
 
-// ForEach calls yield for every rejected report, earliest first, until yield returns an error,
-// which it returns. yield can retry or discard the report.
+// ForEach calls yield for every rejected report, earliest first. It stops at the first error of
+// yield and returns it. yield can retry or discard the report.
 func (r *Rejections) ForEach(ctx context.Context, yield func(RejectedReport) error) error {
 	var last RejectedReport
 	for {

@@ -33,7 +33,7 @@ type till struct {
 	fail    func(call int, u psp.UsageReport) error // called before counting; nil never fails
 	missing string                                  // a meter unknown to the provider
 	forget  bool                                    // forget all identifiers
-	formula string                                  // aggregation of its meters
+	formula string                                  // aggregation of the provider's meters
 	drafts  []psp.Invoice
 	wrong   []inbox.UsageError // errors detected later
 	twice   int                // number of figures counted twice
@@ -216,7 +216,7 @@ func TestSettle(t *testing.T) {
 		w.RecordAll(t, other, calls, true)
 		p.fail = func(int, psp.UsageReport) error { return psp.ErrUnavailable }
 		if err := r.Settle(t.Context(), ends); !errors.Is(err, psp.ErrUnavailable) {
-			t.Errorf("with the provider away: %v", err)
+			t.Errorf("during an outage of the provider: %v", err)
 		}
 		p.fail, p.calls = nil, 0
 		if err := r.Settle(t.Context(), ends); err != nil {
@@ -269,7 +269,7 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 		record(empty, "0")
 		run("2026-12-09 23:59", 2)
 		w.Clock.Set(usagetest.At("2026-12-10"))
-		record(punctual, "6") // in the same second
+		record(punctual, "6") // in the second in which the period begins
 		w.Clock.Set(usagetest.At("2026-12-10 00:30"))
 		record(busy, "5")          // the value at the start is still reported
 		run("2026-12-10 01:20", 2) // the renewal is not yet known
@@ -300,7 +300,7 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 	})
 }
 
-// since lists the figures of a meter counted from a time on, in the format of list.
+// since lists the counted figures of a meter with times from when on, in the format of list.
 func (p *till) since(meter, when string) []string {
 	told := till{counted: map[string]psp.UsageReport{}}
 	for id, u := range p.counted {
@@ -418,12 +418,13 @@ func TestErrorReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := r.CountRejected(t.Context()); n != 0 || err != nil {
-			t.Errorf("after some days it is still known: %d, %v", n, err)
+			t.Errorf("after some days, %d reports are still listed, %v", n, err)
 		}
 	})
 }
 
-// The provider counts in seconds. Whichever figure of a second it keeps, the value is the last one.
+// All figures of a second are reported with the last value of that second, so it does not matter
+// which of them the provider keeps.
 func TestReportLastValuesOfOneSecond(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -19,8 +19,8 @@ type run struct {
 	customers map[uuid.UUID]customer
 	meters    map[priceKey]providerMeter
 	drafts    map[string][]psp.Invoice // draft invoices by customer
-	before    time.Time                // if not zero, figures are reported with an earlier time
-	queuedAt  time.Time                // of the current row
+	before    time.Time                // if not zero, figures are reported with times before this time
+	queuedAt  time.Time                // when the current row was queued
 }
 
 func newRun(r *Reporter) *run {
@@ -55,13 +55,13 @@ func (c customer) key(f usage.Figure) priceKey {
 	return priceKey{f.MeterID, c.currency, own[f.MeterID]}
 }
 
-// providerMeter is the provider's meter for a linked price. Both texts are "" if no price is
+// providerMeter is the provider's meter for a linked price. Both strings are "" if no price is
 // linked.
 type providerMeter struct {
 	eventName string
 	problem   string // why the linked price has no usable meter
-	// maximum is the meter if its maximum is billed and the provider takes the last figure of a
-	// period instead of their sum; otherwise nil.
+	// maximum is set for a max meter if the provider takes the last figure of a period instead of
+	// the sum of its figures; otherwise it is nil.
 	maximum *usage.Meter
 	last    bool // a last_value meter for which the provider takes the last figure
 }
@@ -114,8 +114,9 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 	return "", err
 }
 
-// adjustTime sets the time of a figure to one at which its price is in effect. If the provider
-// takes the last figure, the quantity becomes the value at the end of that second.
+// adjustTime sets the time of a figure to a time at which its price is in effect. If the provider
+// takes the last figure of a period, the quantity becomes the value at the end of the figure's
+// second.
 //
 // Invariant: the provider counts in seconds, and keeps the last arriving figure of each second. All
 // figures of a second are reported with the same value, so their order does not matter. The figure
@@ -136,8 +137,9 @@ func (r *run) adjustTime(ctx context.Context, f usage.Figure, to target) (_ usag
 }
 
 // replaceByMaximum replaces the increase of a maximum with the current maximum, for a provider's
-// meter that takes the last figure. The figure is therefore reported with the latest time. For a
-// price that was added during the period, the quantity is the increase since then.
+// meter that takes the last figure. It sets the latest possible time in the period, so that this
+// figure is the last one. For a price that was added during the period, the quantity is the
+// increase since then.
 func (r *run) replaceByMaximum(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
 	m := *to.maximum
 	p := usage.PeriodOf(m.Reset, to.billing, f.At)
@@ -196,7 +198,7 @@ func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error)
 			if err != nil {
 				return to, err
 			}
-			if settled { // and reported already
+			if settled { // the figure is already reported
 				m = providerMeter{}
 			}
 		}

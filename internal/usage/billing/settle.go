@@ -148,8 +148,8 @@ func (s settlement) settleRow(ctx context.Context, row report) error {
 	return nil
 }
 
-// queueCarriedNow queues the figures that QueueCarried would queue later for a tenant whose billing
-// period has just begun. The IDs are the same.
+// queueCarriedNow queues the figures of a tenant whose billing period has just begun, before
+// QueueCarried does. Both use the same IDs, so the figures count only once.
 func (r *Reporter) queueCarriedNow(ctx context.Context, tenantID uuid.UUID) error {
 	meters, err := r.store.carriedMeters(ctx)
 	if err != nil {

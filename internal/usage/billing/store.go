@@ -61,7 +61,7 @@ func (s store) nextReport(ctx context.Context, now time.Time) (report, error) {
 	return reportOf(row), sqldb.WrapAbsent(err, "read next report", errNoReport)
 }
 
-// holdReport stores a row with the given figures that is not reported before a time.
+// holdReport stores a row with the given figures and puts it on hold until the given time.
 func (s store) holdReport(ctx context.Context, row report, figures []byte, until time.Time) error {
 	err := s.q(ctx).HoldReport(ctx, billingsql.HoldReportParams{ID: row.id, Events: figures, CreatedAt: row.createdAt, TriedAt: row.triedAt, HeldUntil: &until})
 	return sqldb.Wrap(err, "hold report")
@@ -86,14 +86,14 @@ func (s store) deleteReport(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// reportedBetween returns the figures of the rows with IDs in a range that were reported at least
-// partly.
+// reportedBetween returns the figures of rows that were at least partly reported and whose IDs are
+// between earliest and latest.
 func (s store) reportedBetween(ctx context.Context, earliest, latest uuid.UUID) ([]usage.Figure, error) {
 	rows, err := s.q(ctx).ToldBetween(ctx, billingsql.ToldBetweenParams{Earliest: earliest, Latest: latest})
 	return decodeFigures(rows, sqldb.Wrap(err, "read reported usage"))
 }
 
-// reportedCarried returns the carried figures in rows that were reported at least partly.
+// reportedCarried returns the carried figures of rows that were at least partly reported.
 func (s store) reportedCarried(ctx context.Context) ([]usage.Figure, error) {
 	const version5, version6 = 0x50, 0x60 // high nibble of the seventh byte of a UUID
 	rows, err := s.q(ctx).ToldOfVersion(ctx, billingsql.ToldOfVersionParams{FirstByte: []byte{version5}, LastByte: []byte{version6 - 1}})

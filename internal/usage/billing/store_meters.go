@@ -77,7 +77,7 @@ type tenantCounter struct {
 	granted  money.Total // the part that was drawn from grants
 }
 
-// countersEnding lists the counters of a meter whose periods end at a time, by tenant.
+// countersEnding lists the counters of a meter whose periods end at the given time, by tenant.
 func (s store) countersEnding(ctx context.Context, meterID uuid.UUID, end time.Time) ([]tenantCounter, error) {
 	rows, err := s.q(ctx).CountersOfPeriodEnd(ctx, billingsql.CountersOfPeriodEndParams{MeterID: meterID, PeriodEnd: end})
 	return countersOf(rows), sqldb.Wrap(err, "list counters of a period's end")

@@ -53,8 +53,8 @@ func TestCaps(t *testing.T) {
 	})
 }
 
-// If both the plan's limit and the cap reject an event, the error names the lower limit, or the
-// plan if they are equal.
+// If both the plan's limit and the cap reject an event, the error names the lower one, or the
+// plan's limit if they are equal.
 func TestLimitThatRejects(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

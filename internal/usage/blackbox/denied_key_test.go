@@ -75,7 +75,7 @@ func reportLater(t *testing.T, l *apptest.Customer, p *apptest.Proxy) {
 	}
 }
 
-// The payment of the second of two paid checkouts is refunded once that is possible.
+// The second of two paid checkouts is refunded once the provider permits refunds again.
 func refundLater(l *apptest.Customer, p *apptest.Proxy, second string) {
 	s := l.Server
 	p.Tamper(apptest.ForEndpoint(apptest.Deny, "POST", "/refunds"))

@@ -23,7 +23,7 @@ func quotaRow(s *apptest.Server, c *apptest.Customer, code string) apptest.Objec
 	return nil
 }
 
-// selling.md, section 4: admins grant units besides the limit, and every member reads them.
+// selling.md, section 4: admins grant units in addition to the limit, and every member reads them.
 func TestGrants(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -71,7 +71,7 @@ func TestGrants(t *testing.T) {
 		s.Call("DELETE", path, s.Admin(), nil).WantRefused(404, "")
 		s.Call("GET", ada.Path("/grants"), ada.Token, nil).Want(200).WantAt("data.1.amount", 5.0).WantAt("data.2", nil)
 		record(0.5).WantRefused(429, "QUOTA_EXCEEDED")
-		s.Advance(time.Hour) // the third one starts
+		s.Advance(time.Hour) // the third grant starts
 		ada.LogInAgain()
 		if row := quotaRow(s, ada, "api-calls"); row["grants_remaining"] != 7.0 {
 			t.Errorf("the quota row is %v", row)

@@ -82,7 +82,7 @@ func TestChangesGiveNoFreshQuota(t *testing.T) {
 		s.AdvanceTo(begun.AddDate(0, 1, 0).Add(30 * time.Second)) // the original end of the first window
 		c.LogInAgain()
 		shows(4)
-		s.Advance(2 * time.Minute) // and of the second
+		s.Advance(2 * time.Minute) // the original end of the second window
 		shows(0)
 	})
 }
@@ -106,8 +106,8 @@ func grantTerms(w *usagetest.World, o usage.StreamKey, codes []string, starts ..
 	w.Plans.Grant(o.TenantID, usage.Allowance{Billing: &b, Limits: limits})
 }
 
-// The value of each aggregation after two interruptions, until both have expired. Late events count
-// in the window of their time and in the following ones.
+// After two interruptions, every aggregation includes the interrupted windows until both have
+// expired. Late events count in the window of their time and in the following ones.
 func TestInterruptedWindows(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

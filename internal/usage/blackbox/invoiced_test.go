@@ -42,9 +42,9 @@ func TestLastPeriodIsBilled(t *testing.T) {
 	})
 }
 
-// After an immediate cancellation soon after a renewal, the renewal's invoice, which is a draft for
-// an hour, still bills the usage of the last period and seat changes. An invoice whose payment
-// fails stays open.
+// The invoice of a renewal is a draft for an hour. If the subscription is canceled immediately
+// during that hour, the invoice still bills the usage of the last period and seat changes. An
+// invoice whose payment fails stays open.
 func TestCancelNowWhileTheRenewalIsADraft(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -80,8 +80,8 @@ func (m metering) awaitItems(want ...string) {
 	apptest.Eventually(m.T, "the items "+strings.Join(want, " "), func() bool { return m.items() == strings.Join(want, " ") })
 }
 
-// status returns the status of a meter in a plan's euro price: the price that is sold, how many
-// subscriptions have another one, and when the next one is switched.
+// status returns the status of a meter in a plan's euro price: the price that is sold, the number
+// of subscriptions with another price, and the time of the next switch.
 func status(s *apptest.Server, plan, code string) (price any, pending float64, next any) {
 	s.T.Helper()
 	rows, _ := s.Call("GET", "/api/v1/admin/plans/"+plan+"/psp-price-status", s.Admin(), nil).Want(200).At("data").([]any)
@@ -109,7 +109,7 @@ func newMetering(s *apptest.Server, p *apptest.Proxy, plan string) metering {
 	return metering{c, p}
 }
 
-// unlinked creates a meter here and at the provider, without a price.
+// unlinked creates a meter in the service and at the provider, without a price.
 func unlinked(s *apptest.Server, code, formula string, changes apptest.Object) {
 	s.T.Helper()
 	s.TryAtProvider("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).Want(200)
@@ -118,9 +118,9 @@ func unlinked(s *apptest.Server, code, formula string, changes apptest.Object) {
 	}, changes)).Want(201)
 }
 
-// If a meter becomes billable or changes its price, running subscriptions follow with their next
-// period. All usage of that period is billed at the new price, earlier usage at the old one, and so
-// on from period to period.
+// If a meter becomes billable or changes its price, running subscriptions get the new price with
+// their next period. The new price bills all usage of that period, and the old price all earlier
+// usage. The same happens at each later change.
 func TestNewPricesBeginWithAPeriod(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
@@ -169,7 +169,7 @@ func switchDuringAnOutage(t *testing.T, m metering, p *apptest.Proxy, n newPrice
 	m.use("disk", 6)
 	m.use("level", 9)
 	m.use("level", 7)
-	for range 6 { // nothing must be reported in this time
+	for range 6 { // time in which usage could wrongly be reported
 		passJobs(s)
 	}
 	if now := len(reportedUsage(s)); now != told {
@@ -195,7 +195,7 @@ func switchDuringAnOutage(t *testing.T, m metering, p *apptest.Proxy, n newPrice
 		t.Errorf("the estimate is %v", got)
 	}
 	if s.CountAudited(m.Owner, "subscription.metered_prices_changed") != 1 {
-		t.Error("the switch is not in the audit trail once")
+		t.Error("the audit trail does not have exactly one price switch")
 	}
 }
 
@@ -260,8 +260,8 @@ func TestASwitchOfPricesIsMadeOnce(t *testing.T) {
 	}
 }
 
-// Subscriptions in every state follow new prices with their next period, if there is one and the
-// price can bill it.
+// Subscriptions in every state get new prices with their next period, if the subscription has
+// another period and the price can bill it.
 func TestSubscriptionsWithNewPrices(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
@@ -310,7 +310,7 @@ func TestSubscriptionsWithNewPrices(t *testing.T) {
 		}
 		for _, m := range []metering{year, flat, ends} {
 			if got := m.items(); got != "" {
-				t.Errorf("there are the items %s", got)
+				t.Errorf("the metered items are %s, want none", got)
 			}
 		}
 		fails.WantStatus("past_due")
@@ -324,13 +324,13 @@ func TestSubscriptionsWithNewPrices(t *testing.T) {
 		year.atEnd(2 * time.Hour)
 		s.AwaitNotifications()
 		if got := year.items(); got != "" {
-			t.Errorf("a year has the items %s", got)
+			t.Errorf("the yearly subscription has the items %s, want none", got)
 		}
 	})
 }
 
-// A subscription created at the provider from metered prices alone starts without an invoice there.
-// It is imported, bills its usage, and ends like others.
+// A subscription that was created at the provider with metered prices alone starts without an
+// invoice. It is imported, bills its usage, and ends like others.
 func TestMeteredOnlySubscriptionIsTakenOver(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -55,7 +55,7 @@ func TestChangeToAndFromAUsagePlan(t *testing.T) {
 	})
 }
 
-// Usage recorded in the second of an immediate cancellation, or dated ahead of it, is on the final
+// Usage recorded in the second of an immediate cancellation, or with a later time, is on the final
 // invoice.
 func TestUsageInTheSecondOfACancellation(t *testing.T) {
 	t.Parallel()

@@ -41,11 +41,12 @@ func blockMeter(s *apptest.Server, meter string) (release func()) {
 	return sync.OnceFunc(func() { close(done); holding.Wait() })
 }
 
-// flood sends recordings that fill the queue, and counts those rejected because it is full.
+// flood sends recordings that fill the queue, and counts the recordings that are rejected because
+// the queue is full.
 type flood struct {
 	*apptest.Server
 	apptest.Owner
-	ctx     context.Context //nolint:containedctx // ends what waits
+	ctx     context.Context //nolint:containedctx // ends the waiting requests
 	waiting sync.WaitGroup
 	refused atomic.Int64
 }

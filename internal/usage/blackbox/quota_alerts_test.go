@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A soft quota sends emails at 80 and 100 percent and blocks nothing. Translated emails use the
-// translated name of the feature with the meter's code and a translated unit.
+// A soft quota sends emails at 80 and 100 percent and rejects no usage. Translated emails contain
+// the translated unit, and the translated name of the feature that has the same code as the meter.
 func TestSoftQuotaAlerts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -69,8 +69,8 @@ func soften(s *apptest.Server, meter string) {
 	}
 }
 
-// selling.md, section 4: each value of the effective limit has its own alerts, once a window. The
-// quota row shows when they were sent.
+// selling.md, section 4: each value of the effective limit has its own alerts, each sent once per
+// window. The quota row shows when they were sent.
 func TestAlertsOfChangedLimits(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

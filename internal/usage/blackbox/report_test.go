@@ -17,7 +17,7 @@ import (
 
 const adminMeters = "/api/v1/admin/meters"
 
-// sellMeter creates a meter at the provider and one here, with a linked price in euros.
+// sellMeter creates a meter in the service and at the provider, with a linked price in euros.
 func sellMeter(s *apptest.Server, code, formula, cents string, changes apptest.Object) {
 	s.T.Helper()
 	s.TryAtProvider("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).Want(200)

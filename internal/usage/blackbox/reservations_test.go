@@ -70,7 +70,7 @@ func TestReservations(t *testing.T) {
 		}
 		wantReserved(209, 0)
 		s.Call("POST", other+"/settle", bob, apptest.Object{"quantity": 1}).WantRefused(404, "")
-		// A grant makes room for another.
+		// A grant makes room for another reservation.
 		s.Call("POST", grants(ada), s.Admin(), apptest.Object{"feature_code": "api-calls", "amount": 30}).Want(201)
 		reserve("b", 30, apptest.Object{"ttl_seconds": 60}).Want(201).WantAt("data.id", b.Str("data.id"))
 		reserve("d", 1, nil).Want(429).WantAt("grants_remaining", 30.0)

@@ -41,7 +41,7 @@ func TestPreviewHasTheUsageRecordedLast(t *testing.T) {
 			shown := s.PreviewChange(c.Owner, to, 0).Want(200).WantAt("data.breakdown.usage.cents", 3700.0+300+7)
 			s.ChangePlan(c.Owner, to, nil).Want(200).WantAt("data.action", "updated")
 			if got := lastTotal(c); got != shown.At("data.net.cents") || got != shown.At("data.due_now.cents") {
-				t.Errorf("%s: %v is invoiced, shown were %v and %v", to, got, shown.At("data.net.cents"), shown.At("data.due_now.cents"))
+				t.Errorf("%s: %v is invoiced, the preview showed %v and %v", to, got, shown.At("data.net.cents"), shown.At("data.due_now.cents"))
 			}
 		}
 	})

@@ -43,9 +43,9 @@ const (
 	maxRows  = 500 // events per page
 )
 
-// storedPart ends a period at the latest event stored in it. Otherwise, events recorded during the
-// export would extend it indefinitely. The clock is not a suitable limit: events can be a few
-// minutes ahead of it, and more after it was set back.
+// storedPart returns the part of a period up to its latest stored event. Otherwise, events recorded
+// during the export would extend it indefinitely. The clock is not a suitable limit: events can be
+// a few minutes ahead of it, and more after it was set back.
 func (r *Reader) storedPart(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period) (usage.Period, error) {
 	last, exists, err := r.store.lastEvent(ctx, usage.StreamKey{TenantID: tenantID, MeterID: m.ID}, p)
 	p.End = p.Start

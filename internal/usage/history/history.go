@@ -2,9 +2,9 @@
 // of single events (rules: usage#series).
 //
 // Series are read from hourly aggregates. Adding each current event to its hour would cost
-// recording an extra write. Instead, a job adds the hours that are over and advances the time
-// before which a stream is summed. A late event, recorded for a time before that, is added to its
-// hour when it is recorded. The remaining events are read directly.
+// recording an extra write. Instead, a job adds the events of past hours and advances the
+// summed_before of the stream. A late event, recorded for a time before summed_before, is added to
+// its hour when it is recorded. The remaining events are read directly.
 //
 // Invariant: the hours of a stream contain exactly the events recorded for a time before its
 // summed_before. That time, the hours and the events of a stream change only under its lock and in
@@ -70,7 +70,8 @@ func (s *Sums) run(ctx context.Context, until time.Time) error {
 	}
 }
 
-// AddUntil adds the events of the streams recorded before a time. streams must be sorted.
+// AddUntil adds the events that were recorded on the streams for a time before until. streams must
+// be sorted.
 func (s *Sums) AddUntil(ctx context.Context, streams []usage.StreamKey, until time.Time) (err error) {
 	for len(streams) > 0 && err == nil {
 		streams, err = s.add(ctx, streams, until)
@@ -78,8 +79,8 @@ func (s *Sums) AddUntil(ctx context.Context, streams []usage.StreamKey, until ti
 	return err
 }
 
-// add adds events of the streams, which must be sorted, in one transaction. It returns the streams
-// that have more events.
+// add adds a limited number of events of the streams in one transaction. keys must be sorted. It
+// returns the streams with events still to add.
 func (s *Sums) add(ctx context.Context, keys []usage.StreamKey, until time.Time) (rest []usage.StreamKey, err error) {
 	err = s.store.db.Tx(ctx, func(ctx context.Context) error {
 		rest = nil
@@ -106,8 +107,9 @@ func (s *Sums) add(ctx context.Context, keys []usage.StreamKey, until time.Time)
 	return rest, err
 }
 
-// addSome adds the oldest events of a locked stream. It returns their number and whether there are
-// more before until.
+// addSome adds up to most of the oldest events of a locked stream. n is their number plus one, so
+// that a stream without events also counts as work. more reports whether the stream has more events
+// before until.
 func (s *Sums) addSome(ctx context.Context, k usage.StreamKey, until time.Time, most int) (n int, more bool, err error) {
 	state, err := s.store.state(ctx, k)
 	if err != nil || !state.summedBefore.Before(until) {

@@ -13,7 +13,7 @@ import (
 )
 
 // SQLite can overestimate the number of hours of a tenant, because its samples are small and most
-// tenants do not have hours. Even then, it looks up the last hour of each group by number.
+// tenants do not have hours. Even then, it looks up the last hour of each group by its number.
 func TestTheLastHourIsLookedUp(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

@@ -159,7 +159,7 @@ func (r *Reader) tryRead(ctx context.Context, k usage.StreamKey, i Interval, p u
 	return parts, before, now.summedBefore.Equal(s.summedBefore) && now.prunedBefore.Equal(s.prunedBefore), err
 }
 
-// hours is a range of hours from one (inclusive) to another (exclusive).
+// hours is a range of hours. from is inclusive, to is exclusive.
 type hours struct{ from, to int64 }
 
 // split splits a period into the hours that are completely summed, and the parts whose events must

@@ -102,7 +102,7 @@ func (s store) walk(ctx context.Context, k usage.StreamKey, p usage.Period, f fu
 	return nil
 }
 
-// tally aggregates the events of a period of any length. Events is 0 if there are none.
+// tally aggregates the events of a period of any length. Events is 0 for a period without events.
 func (s store) tally(ctx context.Context, k usage.StreamKey, p usage.Period) (usage.Hour, error) {
 	row, err := s.q(ctx).Tally(ctx, historysql.TallyParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
 	h := usage.Hour{Stream: k, Events: row.Events, Units: row.Units, Millionths: row.Millionths, Highest: money.Quantity(row.Highest)}
@@ -167,9 +167,10 @@ func (s store) deleteHour(ctx context.Context, k usage.StreamKey, hour int64) er
 // day.
 const shift = 24 * 1_000_000
 
-// readGroups reads the hours of a range, its end excluded, aggregated in groups of size
-// hours. Hour is the first hour of the group. CROSS JOIN makes SQLite look up the last hour of each
-// group. Otherwise, if most tenants have a single hour, it would scan all groups for each hour.
+// readGroups reads the hours between from (inclusive) and to (exclusive), aggregated in groups of
+// size hours. The Hour of a result is the first hour of its group. CROSS JOIN makes SQLite look up
+// the last hour of each group. Otherwise, if most tenants have a single hour, it would scan all
+// groups for each hour.
 func (s store) readGroups(ctx context.Context, k usage.StreamKey, from, to, size int64) ([]usage.Hour, error) {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT g.part, g.events, g.units, g.millionths, g.highest, h.last, h.last_at
 FROM (
@@ -198,9 +199,9 @@ ORDER BY g.part`, k.TenantID, k.MeterID, from, to, int64(shift), size)
 	return groups, sqldb.Wrap(rows.Err(), "read hours")
 }
 
-// exportPage calls f for the events of a period, after the event with ID after at its start, until
-// f returns false or n events are read. It reports whether there may be more. Rows after the last
-// one are not loaded into memory.
+// exportPage calls f for the events of a period, in order, until f returns false or n events are
+// read. Events at the start of the period with an ID up to after are skipped. It reports whether
+// there may be more events. Rows after the last event are not loaded into memory.
 func (s store) exportPage(
 	ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int, f func(exportedEvent) (more bool, err error),
 ) (more bool, err error) {

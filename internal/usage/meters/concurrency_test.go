@@ -39,14 +39,14 @@ func TestOneMeterPerCodeUnderConcurrency(t *testing.T) {
 					switch {
 					case err == nil:
 						made = append(made, e.ID)
-					case err != meters.ErrCodeTaken: //nolint:errorlint // Errors with fields are equal to nothing else.
+					case err != meters.ErrCodeTaken: //nolint:errorlint // Errors with fields only equal themselves.
 						t.Error(err)
 					}
 				})
 			}
 			wg.Wait()
 			if len(made) != 1 {
-				t.Fatalf("%d meters of one code", len(made))
+				t.Fatalf("%d meters have the same code", len(made))
 			}
 			if made[0] != other {
 				if err := w.Meters.Delete(t.Context(), made[0]); err != nil {

@@ -35,13 +35,13 @@ type Price struct {
 	PSPPriceID *string // ID at the payment provider; nil until linked
 }
 
-// PriceTerms is one price of the set to give a meter.
+// PriceTerms is one price in a new set of prices.
 type PriceTerms struct {
 	Currency  string // ISO 4217; must exist and be unique in a set
 	UnitPrice money.UnitPrice
-	// LinkGiven means that the price is to be linked to PSPPriceID, or unlinked if that is nil.
-	// Otherwise the price keeps its link as long as its amount is unchanged, because the amount of
-	// the provider's price cannot change.
+	// LinkGiven means that the price is to be linked to PSPPriceID, or unlinked if PSPPriceID is
+	// nil. Otherwise the price keeps its link as long as its amount is unchanged, because the
+	// amount of the provider's price cannot change.
 	LinkGiven  bool
 	PSPPriceID *string // unique in a set
 }
@@ -183,11 +183,14 @@ func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 }
 
 // Update changes a meter. change receives the current meter and returns the new one. A price keeps
-// its ID if its currency stays. Update returns a 404 error if the meter does not exist. It returns
-// 422 on code if another meter has the code, on prices for an unknown or duplicate currency and for
-// a provider's price that is duplicate or used by another meter, and on reset_interval for a billed
-// maximum that never resets, since its period never ends. While a pack sells the meter's units, the
-// code of the meter cannot change, and the meter must add up or count its events (409).
+// its ID if its currency stays. Update returns a 404 error if the meter does not exist, and a 409
+// error if a pack sells the meter's units and the change affects the code or leads to an
+// aggregation other than sum and count. It returns a 422 error on these fields:
+//
+//   - code: another meter has the code.
+//   - prices: a currency is unknown or repeated, or a price of the provider is repeated or linked to
+//     another meter.
+//   - reset_interval: the meter is a billed maximum that never resets, so its period never ends.
 //
 // Invariant: a counter is the aggregate of its events according to the meter's aggregation. A
 // change locks the meter, so that no event is recorded under the old rules, and deletes the
@@ -234,8 +237,8 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(Entry) E
 	return e, err
 }
 
-// setPrices stores the prices of a meter. It returns an error if another meter uses a price of the
-// provider, because the provider would bill the usage of both meters to each.
+// setPrices stores the prices of a meter. It returns an error if a price of the provider is linked
+// to another meter, because the price would then bill the usage of both meters.
 //
 // Invariant: no two meters that are not deleted are linked to one price. Storing a link locks its
 // permanent row, so a concurrent request for the same price waits and then finds the price taken.
@@ -265,9 +268,9 @@ func (s *Service) checkLinked(ctx context.Context, id uuid.UUID, prices []Price)
 	return broken.Err()
 }
 
-// Delete deletes a meter. It returns a 404 error if the meter does not exist, and 409 if a pack sells
-// its units. The rows of the meter
-// and its prices remain for the events that refer to them. The code becomes available again.
+// Delete deletes a meter. It returns a 404 error if the meter does not exist, and 409 if a pack
+// sells its units. The rows of the meter and its prices remain for the events that refer to them.
+// The code becomes available again.
 func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 	return s.store.db.Tx(ctx, func(ctx context.Context) error {
 		old, err := s.store.lockMeter(ctx, id)
@@ -303,8 +306,9 @@ func (s *Service) requireUnsold(ctx context.Context, e Entry) error {
 	return err
 }
 
-// ValidateLinks validates a meter like Create and Update, and then checks that the links of a set bill
-// its prices. It calls the provider, so it must not be called in a transaction.
+// ValidateLinks validates a meter like Create and Update, and then checks that each linked price of
+// the provider bills the unit price in set. It calls the provider, so it must not be called in a
+// transaction.
 func (s *Service) ValidateLinks(ctx context.Context, e Entry, set []PriceTerms) error {
 	if err := s.check(ctx, e); err != nil {
 		return err

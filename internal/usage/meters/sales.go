@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// PricesSoldAt returns the metered prices of usage plans in a currency at a time: the provider's
-// price of each billed meter (rules: usage#new-prices).
+// PricesSoldAt returns the metered prices that usage plans sell in a currency at the given time:
+// the provider's price of each billed meter (rules: usage#new-prices).
 func (s *Service) PricesSoldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
 	return s.store.readSales(ctx, currency, at)
 }

@@ -140,7 +140,7 @@ func (s store) insertMeter(ctx context.Context, e Entry) (bool, error) {
 	return true, s.putWords(ctx, e)
 }
 
-// putWords stores the words by which a meter is found.
+// putWords stores the words of a meter in the search index.
 func (s store) putWords(ctx context.Context, e Entry) error {
 	return search.NewIndex(s.db).Put(ctx, search.Object{Kind: search.Meter, ID: e.ID, Texts: []string{e.Name}, Wholes: []string{e.Code}})
 }

@@ -47,7 +47,7 @@ func (s store) recordSales(ctx context.Context, e Entry, now time.Time) error {
 	return nil
 }
 
-// readSales returns the prices that usage plans sold in a currency at a time, by meter.
+// readSales returns the prices that usage plans sold in a currency at the given time, by meter.
 func (s store) readSales(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
 	rows, err := s.q(ctx).SalesAt(ctx, metersql.SalesAtParams{Currency: currency, At: at})
 	if err != nil {

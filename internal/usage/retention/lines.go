@@ -58,8 +58,8 @@ func (l *lines) discard() {
 	}
 }
 
-// readLines calls read for every line of a file. The line is only valid until read returns. It
-// returns an error if the file is truncated or modified.
+// readLines calls read for every line of a file. The line is only valid until read returns.
+// readLines returns an error if the file is truncated or modified.
 func readLines(path string, read func(line []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {

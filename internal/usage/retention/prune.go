@@ -34,9 +34,9 @@ type retiredKey struct {
 	expires time.Time
 }
 
-// Prune deletes old events by whole days of UTC, a few at a time, and expired keys. It stops after
-// runTime; the next run continues. Only one instance may run it at a time. It completes unfinished
-// archive files even if no event is old enough to delete.
+// Prune deletes old events by whole UTC days, a few events per transaction, and expired keys. It
+// stops after runTime; the next run continues. Only one instance may run it at a time. It completes
+// unfinished archive files even if no event is old enough to delete.
 func (r *Pruner) Prune(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, runTime)
 	defer cancel()

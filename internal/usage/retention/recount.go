@@ -26,7 +26,7 @@ type WrongCounter struct {
 // RecountResult counts the work and the findings of a recount.
 type RecountResult struct {
 	Streams  int // pairs of a tenant and a meter with events
-	Events   int // excluding those before an interruption
+	Events   int // excluding events counted before an interruption
 	Counters int
 	Skipped  int // counters whose period may have deleted events
 	Wrong    int // wrong counters and hours of series
@@ -122,8 +122,8 @@ func (r *Recounter) Recount(ctx context.Context, c Recount) (total RecountResult
 	return total, nil
 }
 
-// resume returns the position and the result of an interrupted recount, or zero values if there is
-// none to resume.
+// resume returns the position and the result of an interrupted recount, or zero values if none can
+// be resumed.
 func (r *Recounter) resume(ctx context.Context, c Recount) (usage.StreamKey, RecountResult, error) {
 	p, err := r.store.loadCursor(ctx)
 	if errors.Is(err, errNoCursor) || err == nil && r.clock.Now().Sub(p.at) > resumable {

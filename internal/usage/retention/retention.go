@@ -23,7 +23,7 @@ const (
 	keepKeys = 35 * day
 	// chunkSize is the number of events deleted per transaction.
 	chunkSize = 500
-	// streamsAtOnce limits the number of streams of these events.
+	// streamsAtOnce limits the number of streams whose events are deleted together.
 	streamsAtOnce = 64
 	// runTime is the maximum duration of a run; shorter than the limit for periodic jobs.
 	runTime = 40 * time.Second

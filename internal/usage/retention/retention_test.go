@@ -59,7 +59,8 @@ func TestRetentionKeepsFiguresAndKeys(t *testing.T) {
 			}
 			refusals("deleted", usage.ErrDuplicate, usage.ErrDuplicate, usage.ErrDuplicate, usage.ErrQuotaExceeded)
 
-			// Stored on 21 November, and deleted in the next run of the job.
+			// The keys were stored on 21 November, so they expire on 30 January at 12:00, after
+			// MinRetention and keepKeys. The next run of the job deletes them.
 			w.Clock.Set(usagetest.At("2026-12-28 12:00"))
 			w.Prune(t, r)
 			w.Clock.Set(usagetest.At("2027-01-30 12:00").Add(-time.Minute))
@@ -137,7 +138,7 @@ func TestArchiveLosesAndDoublesNothing(t *testing.T) {
 			seen := map[uuid.UUID]bool{}
 			for _, line := range archived(t, folder) {
 				if seen[line.ID] || !want[line.ID] || string(line.Metadata) == "" || line.MeterCode == "" {
-					t.Fatalf("stopped after %d: %v is doubled or no event", stop, line)
+					t.Fatalf("stopped after %d: %v is stored twice or is not an event", stop, line)
 				}
 				seen[line.ID] = true
 			}
@@ -153,7 +154,7 @@ func TestArchiveLosesAndDoublesNothing(t *testing.T) {
 				break
 			}
 		}
-		// Late events go to files of their own.
+		// Late events go to separate files.
 		late := w.NewTenant(t)
 		w.RecordAll(t, late, []usage.Recording{usagetest.RecordedAt(usagetest.Recording("calls", "1"), "2026-10-02")}, false)
 		w.Prune(t, r)
@@ -286,7 +287,7 @@ func TestRecount(t *testing.T) {
 			}
 		}
 		if n, lines := recount(true); n.Wrong != 0 || lines != nil {
-			t.Errorf("after all: %+v %v", n, lines)
+			t.Errorf("after the correction: %+v %v", n, lines)
 		}
 		if got := w.Detail(t, other, "sum").Current; got != usagetest.Total("6") {
 			t.Errorf("another tenant's counter was changed to %s", got)
@@ -349,10 +350,10 @@ func TestRecountResumes(t *testing.T) {
 			t.Errorf("a dry run: %+v, after %d, %d wrong", n, resumed, wrong)
 		}
 		if n, resumed, wrong := rest(retention.Recount{Fix: true}); n.Streams != 6 || n.Wrong != 6 || resumed != 4 || wrong != 2 {
-			t.Errorf("the rest: %+v, after %d, %d wrong", n, resumed, wrong)
+			t.Errorf("resumed recount: %+v, after %d, %d wrong", n, resumed, wrong)
 		}
 		if n, resumed, wrong := rest(retention.Recount{Fix: true}); n.Streams != 6 || resumed != 0 || wrong != 4 {
-			t.Errorf("once it was done: %+v, after %d, %d wrong", n, resumed, wrong)
+			t.Errorf("after a finished recount: %+v, after %d, %d wrong", n, resumed, wrong)
 		}
 		spoil()
 		interrupted()

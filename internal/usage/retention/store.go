@@ -93,7 +93,8 @@ func (s store) expireKeys(ctx context.Context, now time.Time, n int32) (int64, e
 	return expired, sqldb.Wrap(err, "delete expired keys")
 }
 
-// deleteEvents deletes events and returns the ones it found, without their keys and metadata.
+// deleteEvents deletes events and returns the events that it found, without their keys and
+// metadata.
 //
 // It deletes stream by stream and limits the time range, because SQLite would scan the table for a
 // list of complete primary keys.

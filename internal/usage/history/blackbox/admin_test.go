@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// operator.md, section 3: administrators read quotas and series of any tenant, with the answers and
-// refusals that its members get. API keys cannot.
+// operator.md, section 3: administrators read quotas and series of any tenant, with the same
+// responses and errors as the tenant's members. API keys cannot.
 func TestUsageOfATenantForAdmins(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

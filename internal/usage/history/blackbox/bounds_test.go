@@ -72,8 +72,8 @@ func date(year int, month time.Month, day int) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// A series includes an event at from and excludes one at to, to the microsecond. A last_value from
-// before from carries over until the next event.
+// A series includes an event at its start and excludes an event at its end, to the microsecond. A
+// last_value from before the start carries over until the next event.
 func TestSeriesAtItsBoundaries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -100,8 +100,8 @@ func TestSeriesAtItsBoundaries(t *testing.T) {
 	})
 }
 
-// Months have calendar length. A partial period starts at its regular start but only counts the
-// requested part.
+// Months have calendar length. If only a part of a period is requested, the point has the regular
+// start of the period but only counts the requested part.
 func TestSeriesByTheCalendar(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -250,7 +250,7 @@ func TestHistoryIsOfOneTenant(t *testing.T) {
 }
 
 // By default an export ends now. Events can be a few minutes ahead of the clock, and many days
-// after the clock was set back. An export with a later "to" includes them.
+// ahead after the clock was set back. An export with a later "to" includes them.
 func TestExportOfEventsAheadOfTheClock(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

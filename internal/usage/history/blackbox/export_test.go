@@ -182,13 +182,13 @@ func TestExportAsAFile(t *testing.T) {
 		}
 		none := ask(s, ada, "export", url.Values{"meter_code": {"storage-gb"}, "format": {"jsonl"}}).Want(200)
 		if none.Text != "" {
-			t.Errorf("of no events: %q", none.Text)
+			t.Errorf("export without events: %q", none.Text)
 		}
 	})
 }
 
-// Every CSV field is quoted, formulas are escaped after separators and in full width too, and a
-// byte order mark is available on request.
+// Every CSV field is quoted. Formulas are escaped, also after separators and with a full-width
+// sign. A byte order mark is available on request.
 func TestExportForSpreadsheets(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -104,7 +104,7 @@ type monthsOfUsage struct {
 	today time.Time
 }
 
-// The values by day, and in a range that starts within an hour and ends before the last event.
+// Expected values by day, and in a range that starts within an hour and ends before the last event.
 var (
 	sumsAtFirst = map[string][]float64{
 		"sum": {0, 7.5, 0, 3.000001, 8}, "max": {0, 4, 0, 3, 8}, "count": {0, 3, 0, 2, 1}, "last_value": {9, 4, 4, 0.000001, 8},
