@@ -27,8 +27,8 @@ type cacheEntry[T any] struct {
 	generation uint64
 }
 
-// newCache returns an empty cache that loads its value with read. If read fails with a temporary
-// error (as reported by passing), such as an unavailable database, the cache keeps the last value.
+// newCache returns an empty cache that loads its value with read. If read fails and passing reports
+// that the error is temporary, such as an unavailable database, the cache keeps the last value.
 func newCache[T any](c clock.Clock, maxAge time.Duration, read func(ctx context.Context) (*T, error), passing func(err error) bool) *cache[T] {
 	return &cache[T]{clock: c, maxAge: maxAge, read: read, passing: passing, reading: make(chan struct{}, 1)}
 }

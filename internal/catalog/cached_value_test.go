@@ -67,7 +67,8 @@ func TestValuesAreCached(t *testing.T) {
 	wantValue(t, c, 4)
 }
 
-// A value can miss a change that commits during the read, so it is read again.
+// A value that is dropped during the read is read again, because it can miss a change that
+// committed meanwhile.
 func TestDropDuringRead(t *testing.T) {
 	t.Parallel()
 	s := &countedSource{}

@@ -64,7 +64,7 @@ type Plan struct {
 	BillingCycle string // legacy name of the interval
 	Interval     Interval
 	TrialDays    int32
-	CardForTrial bool // whether a trial takes a card at its beginning
+	CardForTrial bool // whether a trial requires a card at its start
 	SortOrder    int32
 	IsActive     bool
 	IsDefault    bool          // the plan of tenants without a subscription that sets limits

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
-// Subscriptions reports which plans are in use.
+// subscriptionChecker reports which plans are in use.
 type subscriptionChecker interface {
 	// HasSubscribers reports whether one of the plans has a subscription that is neither canceled
 	// nor incomplete_expired.
@@ -26,8 +26,8 @@ type jobQueue interface {
 	Enqueue(ctx context.Context, kind string, payload any, opts ...jobs.Option) error
 }
 
-// JobChanged is the kind of the job that follows a change of the catalog: it publishes the
-// entitlements that differ after it.
+// JobChanged is the kind of the job that follows a change of the catalog and publishes the changed
+// entitlements.
 const JobChanged = "catalog.changed"
 
 // Audit is the audit log. *audit.Log implements it.
@@ -62,9 +62,9 @@ func (s *Service) Lock(ctx context.Context) error { return s.store.lock(ctx) }
 
 // requireUnused returns errInUse if one of the plans has a subscription that has not ended.
 //
-// Invariant: the caller must have locked the plans' rows. Creating a subscription to one of the
-// plans, or moving one to it, locks the same row through the foreign key. The subscription is
-// therefore either visible here or stored after this transaction.
+// Invariant: the caller must have locked the plans' rows. A transaction that creates a subscription
+// to one of the plans, or moves a subscription to it, locks the same row through the foreign key.
+// The subscription is therefore either visible to this check or stored after this transaction.
 func (s *Service) requireUnused(ctx context.Context, plans ...uuid.UUID) error {
 	if err := distribution.LockCatalog(ctx, s.db); err != nil {
 		return err

@@ -34,9 +34,10 @@ func (p Plan) fieldsAgainstDefault() []string {
 }
 
 // checkDefault adds to broken the fields that violate a rule of the default plan after a change
-// from old to next. If the change makes a rule apply, the error is on the field that makes it
-// apply; otherwise it is on the field that violates the rule. isPart means that the change is one
-// of several, and that the caller calls CheckTrialsWithoutCard after the last one.
+// from old to next. If the change itself makes a rule apply, for example by setting is_default, the
+// error is on that field. Otherwise it is on the field that violates the rule. isPart means that
+// the change is one of several, and that the caller calls CheckTrialsWithoutCard after the last
+// change.
 func (s *Service) checkDefault(ctx context.Context, old, next Plan, isPart bool, broken *fault.Fields) error {
 	current, err := s.store.defaultPlan(ctx)
 	if errors.Is(err, ErrNotFound) {

@@ -28,7 +28,7 @@ func TestCycleInterval(t *testing.T) {
 	}
 }
 
-// Given values take precedence, and the billing cycle follows if one has the interval.
+// Given values take precedence. The billing cycle changes if a cycle has the new interval.
 func TestSetInterval(t *testing.T) {
 	t.Parallel()
 	text := func(s string) *string { return &s }

@@ -38,7 +38,8 @@ type PlanChange struct {
 	Fields       func(*Plan) // updates the fields; changes the product by ID only
 	Prices       *[]PriceTerms
 	Entitlements *[]EntitlementTerms
-	// IsPart says that other plans change too, and that CheckTrialsWithoutCard follows.
+	// IsPart means that other plans change too, and that the caller calls CheckTrialsWithoutCard
+	// after the last change.
 	IsPart bool
 }
 
@@ -46,8 +47,8 @@ type PlanChange struct {
 // replaced as whole sets, with the validation of PriceTerms and EntitlementTerms.
 //
 // Existing subscriptions keep the price and the interval that they were created with, but changed
-// entitlements apply to them immediately. A changed pricing type would too, so UpdatePlan returns
-// errInUse for it if the plan has subscriptions.
+// entitlements apply to them immediately. A changed pricing type would also apply immediately, so
+// UpdatePlan returns errInUse for it if the plan has subscriptions.
 func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (Plan, error) {
 	return s.changePlan(ctx, id, "updated", func(ctx context.Context, old Plan, now time.Time) error {
 		next, err := s.checkPlanChange(ctx, old, c)
@@ -230,7 +231,8 @@ func (s *Service) changePlan(
 	return p, err
 }
 
-// checkPlan returns the invalid fields of a plan after a change from old, except of its sets.
+// checkPlan returns the invalid fields of a plan after a change from old. It does not check prices
+// and entitlements.
 func (s *Service) checkPlan(ctx context.Context, old, p Plan, isPart bool) (broken fault.Fields, err error) {
 	_, err = s.store.product(ctx, p.Product.ID)
 	switch {

@@ -20,8 +20,8 @@ type PriceTerms struct {
 	PriceCents int64
 	// LinkGiven means that the price is to be linked to PSPPriceID, or unlinked if that is nil.
 	// Otherwise a price keeps its link until its amount, or the plan's interval or pricing type,
-	// changes. Prices at the payment provider are immutable, so the next checkout then creates a
-	// new one.
+	// changes. After such a change, the next checkout creates a new price at the payment provider,
+	// where prices are immutable.
 	LinkGiven  bool
 	PSPPriceID *string // unique within a set
 }

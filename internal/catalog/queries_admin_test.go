@@ -83,7 +83,7 @@ func TestQueriesOfAdminLists(t *testing.T) {
 							continue
 						}
 						if len(entry["prices"].([]any)) != 4 || len(entry["entitlements"].([]any)) != 10 {
-							t.Fatalf("%s: a plan has not all: %v", path, entry)
+							t.Fatalf("%s: a plan lacks prices or entitlements: %v", path, entry)
 						}
 					}
 				}

@@ -63,8 +63,8 @@ func large(n int) string {
 	return b.String()
 }
 
-// The catalog is read once a minute with a fixed number of queries, whatever its size and the
-// requests.
+// The catalog is read once a minute with a fixed number of queries, regardless of its size and the
+// number of requests.
 func TestQueriesAreFixed(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -88,7 +88,7 @@ func TestQueriesAreFixed(t *testing.T) {
 			c.queries.Store(0)
 			s.admin(t, "/api/v1/admin/products?include=plans,plansCount&per_page=100", 200)
 			if got := c.queries.Load(); got != 5 {
-				t.Errorf("%d products: %d queries for the administration's list, want 5", products, got)
+				t.Errorf("%d products: %d queries for the admin list, want 5", products, got)
 			}
 			c.queries.Store(0)
 			if _, err := s.svc.PlansForTenant(t.Context()); err != nil || c.queries.Load() != 4 {
@@ -127,7 +127,7 @@ func TestDatabaseDown(t *testing.T) {
 		t.Errorf("response contains an internal error: %s", text)
 	}
 	if got := r.Header().Get("Cache-Control"); strings.Contains(got, "public") {
-		t.Errorf("an accident may be cached: %q", got)
+		t.Errorf("an error response may be cached: %q", got)
 	}
 	c.fail.Store(false)
 	body(t, s.get(t, "/api/v1/catalog/plans"), 200)

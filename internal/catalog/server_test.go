@@ -35,7 +35,7 @@ type server struct {
 	api   *rest.API
 }
 
-// unsold is a Subscriptions without any subscriptions.
+// unsold reports that plans do not have subscribers.
 type unsold struct{}
 
 func (unsold) HasSubscribers(context.Context, []uuid.UUID) (bool, error) { return false, nil }

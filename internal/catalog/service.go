@@ -15,7 +15,8 @@ type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
 	Subscriptions subscriptionChecker
-	// Jobs gets a job after each change, which publishes the changed entitlements. Can be nil.
+	// Jobs receives a job after each change. The job publishes the changed entitlements. Can be
+	// nil.
 	Jobs  jobQueue
 	Audit Audit
 }
@@ -57,17 +58,18 @@ func (s *Service) AllProducts(ctx context.Context) ([]Product, error) { return s
 // AllFeatures lists the features that are not deleted, by sort order.
 func (s *Service) AllFeatures(ctx context.Context) ([]Feature, error) { return s.store.features(ctx) }
 
-// ProductBySlug returns the product with the slug that is not deleted, or ErrNotFound.
+// ProductBySlug returns the product with the slug, or ErrNotFound. It ignores deleted products.
 func (s *Service) ProductBySlug(ctx context.Context, slug string) (Product, error) {
 	return s.store.productBySlug(ctx, slug)
 }
 
-// FeatureByCode returns the feature with the code that is not deleted, or ErrNotFound.
+// FeatureByCode returns the feature with the code, or ErrNotFound. It ignores deleted features.
 func (s *Service) FeatureByCode(ctx context.Context, code string) (Feature, error) {
 	return s.store.featureByCode(ctx, code)
 }
 
-// PlanBySlug returns the active or inactive plan with the slug that is not deleted, or ErrNotFound.
+// PlanBySlug returns the active or inactive plan with the slug, or ErrNotFound. It ignores deleted
+// plans.
 func (s *Service) PlanBySlug(ctx context.Context, slug string) (Plan, error) {
 	return s.store.planBySlug(ctx, slug)
 }

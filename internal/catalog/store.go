@@ -29,7 +29,7 @@ func (s store) lock(ctx context.Context) error {
 }
 
 // currencies lists all currencies by code. Like all lists that are sorted by a text, it is sorted
-// here, because the databases have different collations.
+// in Go, because the databases have different collations.
 func (s store) currencies(ctx context.Context) ([]Currency, error) {
 	rows, err := s.q(ctx).Currencies(ctx)
 	if err != nil {

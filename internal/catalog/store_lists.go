@@ -76,8 +76,8 @@ func scanPlan(row page.Scanner) (catalogsql.PlansRow, error) {
 	return out, err
 }
 
-// plansOf lists the plans of the products that are not deleted, with prices and entitlements, by
-// sort order and then by age. It runs three queries.
+// plansOf lists the plans of products, except deleted plans, with prices and entitlements, by sort
+// order and then by age. It runs three queries.
 func (s store) plansOf(ctx context.Context, products []uuid.UUID) ([]Plan, error) {
 	if len(products) == 0 {
 		return nil, nil

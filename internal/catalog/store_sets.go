@@ -19,7 +19,7 @@ func (s store) replacePrices(ctx context.Context, old, next []Price, now time.Ti
 			wanted[p.ID] = p
 		}
 	}
-	// Links are unique, and two prices can swap theirs, so remove links first.
+	// Links are unique, and two prices can swap their links, so remove links first.
 	for _, was := range old {
 		p, stays := wanted[was.ID]
 		var err error

@@ -17,7 +17,7 @@ type Creditable struct {
 	Invoice Invoice
 	Remote  psp.Invoice // the provider's current state
 	// TaxRate is the rate of the tax that the total includes, in millionths. It is 0 if the provider
-	// computed the tax, or without a tax.
+	// computed the tax, or if the total includes no tax.
 	TaxRate int64
 	Locale  string // the language of its document
 }
@@ -33,7 +33,7 @@ func (c Creditable) RemoteLine(id uuid.UUID) (line psp.InvoiceLine, ok bool) {
 	return psp.InvoiceLine{}, false
 }
 
-// LineOf returns the ID of the line for a line of the provider.
+// LineOf returns the ID of the invoice line for a line of the provider.
 func (c Creditable) LineOf(pspLineID string) (uuid.UUID, bool) {
 	for i, l := range c.Remote.Lines {
 		if l.ID == pspLineID {
@@ -43,7 +43,7 @@ func (c Creditable) LineOf(pspLineID string) (uuid.UUID, bool) {
 	return uuid.Nil, false
 }
 
-// lineID returns the ID of a line.
+// lineID returns the ID of line i of a provider invoice.
 func lineID(in psp.Invoice, i int) uuid.UUID {
 	return stableID(fmt.Sprintf("%s/%d/%s", in.ID, i, in.Lines[i].ID), in.CreatedAt)
 }
@@ -107,7 +107,8 @@ func (s *Service) locale(ctx context.Context, tenantID uuid.UUID) (string, error
 	return s.deps.Tenants.Locale(ctx, t, i18n.Default)
 }
 
-// CreditText describes the line of a credit note that credits an amount of an invoice as a whole.
+// CreditText describes the line of a credit note that credits an amount without naming lines of the
+// invoice.
 func CreditText(locale, number string) string {
 	return lineTexts.Text(locale, "line.credit", map[string]any{"number": number})
 }

@@ -65,9 +65,9 @@ func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.U
 	return in, tenantID, s.storeRead(ctx, tenantID, in)
 }
 
-// sendNow finalizes a draft of a subscription that is paid by invoice, unless the provider does so
-// within the hour: the first invoice, the invoice of a change, and the last one after the end. It
-// returns the finalized invoice.
+// sendNow finalizes a draft of a subscription that is paid by invoice, if the provider would
+// finalize it late or never: the first invoice, the invoice of a change, or the last invoice after
+// the end. It returns the finalized invoice.
 func (s *Service) sendNow(ctx context.Context, in psp.Invoice) (psp.Invoice, error) {
 	if !in.IsSent || Status(in.Status) != StatusDraft {
 		return in, nil

@@ -16,7 +16,7 @@ import (
 // delivered repeatedly.
 func (s *Service) mailFailure(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, event string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		// The owner gets the link to pay for a subscription that waits for its first payment.
+		// Send no mail for an incomplete subscription: its owner gets the payment link.
 		if isIncomplete, err := s.store.isIncomplete(ctx, tenantID, in.SubscriptionID); err != nil || isIncomplete {
 			return err
 		}

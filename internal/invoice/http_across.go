@@ -68,7 +68,7 @@ func (h *HTTP) AcrossList() page.Spec {
 	}
 }
 
-// isOverdue is the condition for invoices that are overdue, or are not.
+// isOverdue returns the SQL condition for invoices that are overdue, or that are not overdue.
 func isOverdue(overdue bool, today string) string {
 	if overdue {
 		return "c.status = 'open' AND c.due_date < " + today
@@ -83,7 +83,7 @@ func checkCurrency(text string) string {
 	return "validation.currency"
 }
 
-// sellerDay returns the seller's day, as its midnight in UTC.
+// sellerDay returns the current date in the seller's time zone, as midnight in UTC.
 func (s *Service) sellerDay() time.Time {
 	now := s.deps.Clock.Now().UTC()
 	if s.deps.TimeZone != nil {

@@ -51,7 +51,7 @@ type Invoice struct {
 	// BalanceApplied is the part of Total that was paid from the customer's credit. It is negative
 	// if the invoice added to the credit.
 	BalanceApplied money.Money
-	// Credited is the sum of its credit notes that are not void, and Refunded the sum of its refunds that
+	// Credited is the sum of the credit notes that are not void, and Refunded the sum of the refunds that
 	// have not failed.
 	Credited, Refunded money.Money
 	IssueDate          time.Time

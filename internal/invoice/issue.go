@@ -40,7 +40,7 @@ type Seller struct {
 	Email     string
 	Logo      []byte // in the form that pdf.ParseLogo returns; nil for no logo
 	Accent    string // title color as #rrggbb; empty for the default
-	// Notes are the document footers by locale. A locale without a note uses the English one.
+	// Notes are the document footers by locale. A locale without a note uses the English note.
 	Notes map[string]string
 }
 
@@ -146,8 +146,8 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 	})
 }
 
-// storeFinalized stores the consequences of an invoice that is not a draft, and returns it as it is
-// published.
+// storeFinalized stores an invoice that is not a draft, with its payment and its mail, and returns
+// the invoice to publish.
 func (s *Service) storeFinalized(ctx context.Context, t tenant.Tenant, inv Invoice, in psp.Invoice, locale string) (Invoice, error) {
 	inv, err := s.completeMarking(ctx, inv, in)
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Service) storeFinalized(ctx context.Context, t tenant.Tenant, inv Invoi
 	return inv, err
 }
 
-// recordPayment records the payment of an invoice of a subscription above 0.
+// recordPayment records the payment of an invoice above 0 that bills a subscription.
 func (s *Service) recordPayment(ctx context.Context, inv Invoice, in psp.Invoice) error {
 	if inv.Status != StatusPaid || in.SubscriptionID == "" || inv.Total.AmountCents <= 0 {
 		return nil

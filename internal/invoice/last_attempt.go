@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// DefaultAttempts is the number of attempts to collect an invoice without a setting.
+	// DefaultAttempts is the default number of attempts to collect an invoice.
 	DefaultAttempts = 4
 	// attemptNotice is how long before the last attempt the tenant is notified.
 	attemptNotice = 24 * time.Hour
@@ -29,8 +29,8 @@ type lastAttempt struct {
 }
 
 // RemindOfAttempts mails the tenants of invoices that are about to be collected for the last time.
-// It is a periodic job. The provider does not announce which attempt is the last, so the settings
-// define their number.
+// It is a periodic job. The provider does not announce which attempt is the last, so a setting
+// defines the number of attempts.
 func (s *Service) RemindOfAttempts(ctx context.Context) error {
 	if !s.deps.Letters.Sends(letters.MailLastAttempt) {
 		return nil
@@ -45,7 +45,7 @@ func (s *Service) RemindOfAttempts(ctx context.Context) error {
 // remindOfAttempt reads an invoice again and mails its tenant.
 //
 // Invariant: the reminder is recorded under the tenant's lock, in the transaction that enqueues the
-// mail, so it is sent once, and never after a cancellation that was stored before.
+// mail, so the mail is sent once, and never after a stored cancellation.
 func (s *Service) remindOfAttempt(ctx context.Context, a lastAttempt) error {
 	in, err := s.deps.Provider.GetInvoice(ctx, a.pspInvoiceID)
 	if errors.Is(err, psp.ErrNotFound) {

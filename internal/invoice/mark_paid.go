@@ -25,23 +25,25 @@ const (
 	markingPause = 50 * time.Millisecond
 )
 
-// marking is the request of the platform to record the payment of an invoice, as it is stored.
+// marking is the stored form of the platform's request to record the payment of an invoice.
 type marking struct {
 	ID        uuid.UUID    `json:"id"` // the idempotency key
 	PaidOn    string       `json:"paid_on"`
 	Reference string       `json:"reference,omitempty"`
 	By        authz.Origin `json:"by"`
-	// IsDone means that the invoice was marked as paid, IsAnswered that a response reported it.
+	// IsDone means that the invoice was marked as paid. IsAnswered means that a response has
+	// reported this.
 	IsDone     bool `json:"is_done,omitempty"`
 	IsAnswered bool `json:"is_answered,omitempty"`
 }
 
-// isRetryOf reports whether a request is a retry of the earlier one.
+// isRetryOf reports whether a request is a retry of an earlier request.
 func (m marking) isRetryOf(earlier marking) bool {
 	return m.PaidOn == earlier.PaidOn && m.Reference == earlier.Reference && m.By.UserID == earlier.By.UserID && m.By.KeyID == earlier.By.KeyID
 }
 
-// setMarking sets the fields that a stored marking adds to its invoice once it is done.
+// setMarking sets the invoice's payment day and reference from its stored marking, if the marking
+// is done.
 func (inv *Invoice) setMarking(stored sqldb.JSON) error {
 	if stored == nil {
 		return nil
@@ -56,15 +58,16 @@ func (inv *Invoice) setMarking(stored sqldb.JSON) error {
 	return nil
 }
 
-// markPaid records that an open invoice was paid outside of the provider, which then charges
-// nothing (rules: invoices#marking-as-paid). It returns invoice_not_payable if the invoice is not
-// open.
+// markPaid records that an open invoice was paid outside of the provider, so that the provider does
+// not charge it (rules: invoices#marking-as-paid). It returns invoice_not_payable if the invoice is
+// not open.
 //
-// Invariant: an invoice has at most one pending marking. It is committed under the tenant's lock
-// before the provider is called, and its ID is the idempotency key. The transaction that stores the
-// paid invoice, after the response or a notification, also stores the day, the reference and the
-// audit entry, once. Only one of several concurrent requests succeeds. A retry after an unknown
-// outcome succeeds once, even if a notification has read the outcome back in the meantime.
+// Invariant: an invoice has at most one pending marking. The marking is committed under the
+// tenant's lock before the provider is called, and its ID is the idempotency key. The transaction
+// that stores the paid invoice, after the response or a notification, also stores the day, the
+// reference and the audit entry, once. Only one of several concurrent requests succeeds. A retry
+// after an unknown outcome succeeds once, even if a notification has stored the outcome in the
+// meantime.
 func (s *Service) markPaid(ctx context.Context, tenantID, id uuid.UUID, m marking) (Invoice, error) {
 	inv, err := s.source.get(ctx, tenantID, id)
 	if err != nil {
@@ -158,8 +161,8 @@ func (s *Service) takeMarking(ctx context.Context, inv Invoice, asked marking) (
 	return *stored, true, false, s.store.setMarking(ctx, inv, stored, now.Add(markingLease))
 }
 
-// releaseMarking ends the caller's work on a marking. isAnswered means that the response reports the
-// marking as done. A marking that is not done is deleted if it had no effect.
+// releaseMarking ends the caller's lease of a marking. isAnswered means that the response reports
+// the marking as done. A marking that is not done is deleted if it had no effect.
 func (s *Service) releaseMarking(ctx context.Context, inv Invoice, m marking, isAnswered, hadNoEffect bool) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, inv.TenantID); err != nil {
@@ -180,7 +183,7 @@ func (s *Service) releaseMarking(ctx context.Context, inv Invoice, m marking, is
 }
 
 // completeMarking completes the pending marking of an invoice whose state is being stored, and
-// returns the invoice with its day and reference.
+// returns the invoice with the marking's day and reference.
 func (s *Service) completeMarking(ctx context.Context, inv Invoice, in psp.Invoice) (Invoice, error) {
 	stored, leasedUntil, err := s.store.findMarking(ctx, inv)
 	if err != nil || stored == nil {
@@ -206,7 +209,7 @@ func (s *Service) completeMarking(ctx context.Context, inv Invoice, in psp.Invoi
 	return inv, nil
 }
 
-// today returns the current day in the seller's time zone, in UTC without one.
+// today returns the current day in the seller's time zone, or in UTC if it is unset.
 func (s *Service) today() string {
 	now := s.deps.Clock.Now()
 	if s.deps.Issuing != nil {

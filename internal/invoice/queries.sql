@@ -49,7 +49,7 @@ UPDATE psp_invoices SET failed_event = sqlc.arg(event)
 WHERE tenant_id = $2 AND psp_invoice_id = $1 AND (failed_event IS NULL OR failed_event <> sqlc.arg(event));
 
 -- name: ListLastAttempts :many
--- The open invoices of running subscriptions that will be collected for the last time between two
+-- The open invoices of running subscriptions whose last attempt to collect is between the two given
 -- times, and whose tenant was not notified.
 SELECT p.tenant_id, p.psp_invoice_id, s.psp_subscription_id
 FROM psp_invoices p
@@ -69,7 +69,8 @@ WHERE psp_invoices.tenant_id = sqlc.arg(tenant_id) AND psp_invoices.psp_invoice_
     );
 
 -- name: QueueMail :execrows
--- Records that the mail of an invoice is enqueued, unless it was or the invoice is not sent.
+-- Records that the mail of an invoice is enqueued. Does nothing if it was enqueued before or if the
+-- invoice is not sent by mail.
 UPDATE psp_invoices SET mail_queued = true
 WHERE tenant_id = $1 AND id = $2 AND is_sent AND NOT mail_queued AND status IN ('open', 'paid') AND total_cents <> 0;
 

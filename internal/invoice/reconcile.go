@@ -26,8 +26,8 @@ type walk struct {
 // Comparison compares the invoices of all tenants with the provider's
 // (rules: invoices#reconciliation). If this service issues invoices, it issues missing ones and
 // updates outdated statuses, as an event would. It never changes anything else of an issued
-// invoice. If the provider issues them, only IDs are stored, and the comparison deletes the IDs of
-// invoices that no longer exist at the provider.
+// invoice. If the provider issues the invoices, only IDs are stored, and the comparison deletes the
+// IDs of invoices that no longer exist at the provider.
 func (s *Service) Comparison() compare.Comparison[walk] {
 	return compare.Comparison[walk]{
 		Kind: jobReconcile, Jobs: s.deps.Jobs, Clock: s.deps.Clock, Log: s.deps.Log, Run: s.reconcile,
@@ -104,7 +104,8 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 				break
 			}
 			seen[in.ID] = true
-			// An unknown subscription was refused, and so are its invoices; see storeFromProvider.
+			// Skip the invoices of an unknown subscription, which was refused (see
+			// storeFromProvider), unless they were issued.
 			if _, known := refs.subscriptions[in.SubscriptionID]; known || in.SubscriptionID == "" || here[in.ID].isIssued() {
 				note(c.compare(ctx, here[in.ID], in))
 				note(nil, c.catchUp(ctx, in, refs))

@@ -30,8 +30,9 @@ type lineSource struct {
 }
 
 // sourceOf returns the source of a line. The source of a known line never changes
-// (rules: invoices#lines). The source of a new line follows from its price: its current link, or
-// else its last source before it was unlinked, or else the plan of the line's subscription.
+// (rules: invoices#lines). The source of a new line follows from its price: the current link of the
+// price, or else the last source before the price was unlinked, or else the plan of the line's
+// subscription.
 func (r references) sourceOf(l psp.InvoiceLine) lineSource {
 	if known, ok := r.lines[l.ID]; ok {
 		return known

@@ -12,7 +12,8 @@ import (
 )
 
 // StoreRefunds stores the refunds of a provider's invoice and publishes invoice.refunded for new ones.
-// It calls then in the same transaction, under the tenant's lock. It ignores unknown invoices.
+// It calls the function then in the same transaction, under the tenant's lock. It ignores unknown
+// invoices.
 func (s *Service) StoreRefunds(
 	ctx context.Context, pspID string, refunds []invoices.Refund, then func(ctx context.Context, tenantID, id uuid.UUID) error,
 ) error {

@@ -16,8 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// chunks limits the number of pages of 100 invoices that are read of one customer's list. Older
-// invoices can still be read by ID.
+// chunks is the maximum number of pages that are read of one customer's list, at 100 invoices per
+// page. Older invoices can still be read by ID.
 const chunks = 50
 
 // remoteSource is the source for the provider's own invoices. Only their IDs are stored.
@@ -61,7 +61,7 @@ func (r remoteSource) list(ctx context.Context, tenantID uuid.UUID, status Statu
 }
 
 // listInvoices iterates over a customer's invoices at the provider, newest first, and reads them in
-// chunks. An empty status matches any. It stops after an error.
+// chunks. An empty status matches all invoices. The iteration stops after an error.
 func listInvoices(ctx context.Context, p Provider, customer string, status Status) iter.Seq2[psp.Invoice, error] {
 	return func(yield func(psp.Invoice, error) bool) {
 		for after := ""; ; {
@@ -118,7 +118,7 @@ func (r remoteSource) translate(ctx context.Context, tenantID uuid.UUID, raw []p
 }
 
 // storeIDs stores the IDs, line sources and payment states of invoices. It locks the tenant first,
-// as an event handler does that stores the same ID concurrently. Otherwise the two could deadlock.
+// like the event handlers that store the same IDs. Otherwise they could deadlock.
 func (r remoteSource) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references, locale string) error {
 	if len(unknown) == 0 {
 		return nil

@@ -20,8 +20,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// shelf is a provider with total invoices of one customer, newest first, two in the same second,
-// which it returns in chunks. The chunk breaksAt, counted from 1, fails.
+// shelf is a provider with total invoices of one customer, two for each point in time. It lists
+// them in chunks, newest first. The request for the chunk breaksAt, counted from 1, fails.
 type shelf struct {
 	Provider
 	total, breaksAt, asked int

@@ -22,7 +22,7 @@ import (
 const JobMail = "invoice.mail"
 
 const (
-	// maxAttachment limits the document that a mail contains. A larger one is left out.
+	// maxAttachment limits the document that a mail contains. A larger document is left out.
 	maxAttachment = 4 << 20
 	// remindersPerRun is the maximum number of invoices that one run of RemindOfInvoices handles.
 	remindersPerRun = 100
@@ -34,8 +34,8 @@ const (
 // date, on which an unpaid invoice is mailed again.
 func DefaultReminders() []int { return []int{-3, 1, 7, 14} }
 
-// enqueueMail enqueues the mail of an invoice that is sent, once. Call it in the transaction that
-// stores the invoice, when its document exists.
+// enqueueMail enqueues the mail of an invoice once, if the invoice is sent by mail. Call it in the
+// transaction that stores the invoice, when its document exists.
 func (s *Service) enqueueMail(ctx context.Context, tenantID, id uuid.UUID) error {
 	isNew, err := s.store.queueMail(ctx, tenantID, id)
 	if err != nil || !isNew {
@@ -125,8 +125,8 @@ func (s *Service) mailInvoice(
 	return write(ctx, locale, *to, l)
 }
 
-// nextReminder returns the first reminder after a time for an invoice that is due at due. It returns
-// nil after the last one.
+// nextReminder returns the time of the first reminder after the given time, for an invoice that is
+// due at due. It returns nil after the last reminder.
 func (s *Service) nextReminder(due *time.Time, after time.Time) *time.Time {
 	if due == nil {
 		return nil
@@ -139,7 +139,7 @@ func (s *Service) nextReminder(due *time.Time, after time.Time) *time.Time {
 	return nil
 }
 
-// reminder is a reminder of an unpaid invoice that is due.
+// reminder is a due reminder of an unpaid invoice.
 type reminder struct {
 	tenantID, id uuid.UUID
 	pspInvoiceID string

@@ -33,7 +33,7 @@ type Provider interface {
 	HasEnded(ctx context.Context, subscriptionID string) (bool, error)
 }
 
-// Documents downloads the provider's documents. *document.Client implements it.
+// Documents downloads the provider's documents. *invoices.Documents implements it.
 type Documents interface {
 	Fetch(ctx context.Context, link string) (invoices.Document, error)
 }
@@ -50,8 +50,8 @@ type Tenants interface {
 type Subscriptions interface {
 	// SubscriptionEvent stores the provider's current state of a subscription.
 	SubscriptionEvent(ctx context.Context, e psp.Event) error
-	// RecordPayment records that an invoice above 0 of the provider's subscription was paid, which
-	// bills the plans. It is called under the tenant's lock.
+	// RecordPayment records that an invoice above 0 was paid. The invoice bills the plans in the
+	// provider's subscription. It is called under the tenant's lock.
 	RecordPayment(ctx context.Context, tenantID uuid.UUID, pspID string, plans []uuid.UUID, at time.Time) error
 }
 

@@ -38,8 +38,8 @@ func (s store) sumAcross(ctx context.Context, q page.Query) ([]invoiceSums, erro
 	return totals, sqldb.Wrap(err, "sum invoices")
 }
 
-// pageAcross returns a page of the list across tenants, and count, which is the number of entries of
-// all pages.
+// pageAcross returns a page of the list across tenants. count is the number of entries on all pages,
+// which it also returns.
 func (s store) pageAcross(ctx context.Context, q page.Query, count int64) ([]acrossEntry, int64, error) {
 	sel := page.Select{
 		Columns: "c.body, c.status, c.due_cents, t.id, t.name", From: "invoice_copies c", Join: "JOIN tenants t ON t.id = c.tenant_id",
@@ -63,7 +63,7 @@ func (s store) pageAcross(ctx context.Context, q page.Query, count int64) ([]acr
 	return entries, total, s.addCurrent(ctx, entries)
 }
 
-// addCurrent sets the fields that can change without another copy: refunds, credit notes, the recorded payment
+// addCurrent sets the fields that can change without a new copy: refunds, credit notes, the recorded payment
 // and whether there is a document.
 func (s store) addCurrent(ctx context.Context, entries []acrossEntry) error {
 	tenants, ids, at := make([]uuid.UUID, len(entries)), make([]uuid.UUID, len(entries)), map[uuid.UUID]*Invoice{}

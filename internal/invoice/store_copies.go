@@ -70,7 +70,7 @@ func (s store) replaceCopy(ctx context.Context, p invoicesql.PutCopyParams) erro
 	return search.NewIndex(s.db).Put(ctx, search.Object{Kind: search.Invoice, ID: p.ID, TenantID: &p.TenantID, Wholes: []string{p.NumberKey}})
 }
 
-// addToSums adds a copy to the sums of its tenant, or takes it off for the sign -1.
+// addToSums adds a copy to the sums of its tenant, or subtracts it if sign is -1.
 func (s store) addToSums(ctx context.Context, of invoicesql.PutCopyParams, c invoicesql.CopyRow, sign int64) error {
 	err := s.q(ctx).AddToSums(ctx, invoicesql.AddToSumsParams{
 		TenantID: of.TenantID, Currency: c.Currency, Invoices: sign, TotalCents: sign * c.TotalCents, DueCents: sign * c.DueCents,
@@ -78,7 +78,7 @@ func (s store) addToSums(ctx context.Context, of invoicesql.PutCopyParams, c inv
 	return sqldb.Wrap(err, "add to the sums of invoices")
 }
 
-// voidCopy stores that an invoice is void, if there is a copy.
+// voidCopy marks the copy of an invoice as void, if the copy exists.
 func (s store) voidCopy(ctx context.Context, of Invoice) error {
 	old, err := s.q(ctx).Copy(ctx, of.ID)
 	if err = sqldb.WrapAbsent(err, "read copy of invoice", errNoCopy); errors.Is(err, errNoCopy) {

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// listLastAttempts lists invoices that have been collected that many times, and whose next attempt
-// is near.
+// listLastAttempts lists invoices for which the given number of attempts were made and whose next
+// attempt is within attemptNotice.
 func (s store) listLastAttempts(ctx context.Context, attempts int, now time.Time) ([]lastAttempt, error) {
 	before := now.Add(attemptNotice)
 	rows, err := s.q(ctx).ListLastAttempts(ctx, invoicesql.ListLastAttemptsParams{
@@ -23,7 +23,7 @@ func (s store) listLastAttempts(ctx context.Context, attempts int, now time.Time
 }
 
 // noteLastAttempt records that the tenant is notified. It reports false if that was recorded before,
-// or if the subscription is over or ends.
+// or if the subscription has ended or will end.
 func (s store) noteLastAttempt(ctx context.Context, a lastAttempt) (bool, error) {
 	n, err := s.q(ctx).NoteLastAttempt(ctx, invoicesql.NoteLastAttemptParams{
 		TenantID: a.tenantID, PSPInvoiceID: a.pspInvoiceID, PSPSubscriptionID: a.pspSubscriptionID,

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// findMarking returns the stored findMarking of an invoice, or nil, and the end of its lease.
+// findMarking returns the stored marking of an invoice, or nil, and the end of its lease.
 func (s store) findMarking(ctx context.Context, inv Invoice) (*marking, time.Time, error) {
 	row, err := s.q(ctx).Marking(ctx, invoicesql.MarkingParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID})
 	if err != nil || row.Marking == nil {
@@ -28,7 +28,7 @@ func (s store) findMarking(ctx context.Context, inv Invoice) (*marking, time.Tim
 	return m, *row.MarkingLeasedUntil, nil
 }
 
-// setMarking stores a marking, or deletes it for nil.
+// setMarking stores a marking, or deletes it if m is nil.
 func (s store) setMarking(ctx context.Context, inv Invoice, m *marking, leasedUntil time.Time) error {
 	p := invoicesql.SetMarkingParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID, MarkingLeasedUntil: &leasedUntil}
 	if m != nil {
@@ -41,8 +41,8 @@ func (s store) setMarking(ctx context.Context, inv Invoice, m *marking, leasedUn
 	return sqldb.Wrap(s.q(ctx).SetMarking(ctx, p), "store marking of invoice")
 }
 
-// addStored adds to invoices of the provider what only this service stores: the sum of their refunds,
-// and the day and the reference of a payment that the platform recorded.
+// addStored adds the fields that only this service stores to invoices of the provider: the sum of
+// their refunds, and the day and the reference of a payment that the platform recorded.
 func (s store) addStored(ctx context.Context, tenantID uuid.UUID, invoices []Invoice, raw []psp.Invoice) error {
 	var ids []string
 	at := map[string]int{}

@@ -70,7 +70,7 @@ func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...p
 // couponPrefix is the prefix of the coupons of discounts; the rest is the ID of the discount.
 const couponPrefix = "discount-"
 
-// addCodes loads the promotion codes of the invoices' discounts, deleted ones too.
+// addCodes loads the promotion codes of the invoices' discounts, including deleted discounts.
 func (s store) addCodes(ctx context.Context, refs references, invoices []psp.Invoice) error {
 	for _, in := range invoices {
 		text, ours := strings.CutPrefix(in.CouponID, couponPrefix)
@@ -113,8 +113,7 @@ func (s store) addLinesSeen(ctx context.Context, tenantID uuid.UUID, refs refere
 	return sqldb.Wrap(err, "list stored lines")
 }
 
-// addFormer loads the last billed source of prices that new lines use and that are no longer
-// linked.
+// addFormer loads the last billed source of each unlinked price that a new line uses.
 func (s store) addFormer(ctx context.Context, tenantID uuid.UUID, refs references, invoices []psp.Invoice) error {
 	for _, in := range invoices {
 		for _, line := range in.Lines {

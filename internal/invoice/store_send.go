@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// queueMail records that the mail of an invoice is enqueued. It reports false if it was, or if the
-// invoice is not sent.
+// queueMail records that the mail of an invoice is enqueued. It reports false if it was enqueued
+// before, or if the invoice is not sent by mail.
 func (s store) queueMail(ctx context.Context, tenantID, id uuid.UUID) (bool, error) {
 	n, err := s.q(ctx).QueueMail(ctx, invoicesql.QueueMailParams{TenantID: tenantID, ID: id})
 	return n == 1, sqldb.Wrap(err, "record the mail of an invoice")
@@ -23,8 +23,8 @@ func (s store) dueAt(ctx context.Context, inv Invoice) (*time.Time, error) {
 	return at, sqldb.WrapAbsent(err, "read due time of invoice", errNotFound)
 }
 
-// noteMail records that an invoice is mailed, and its next reminder. It reports false if it was
-// mailed before.
+// noteMail records that an invoice is mailed, and the time of its next reminder. It reports false
+// if it was mailed before.
 func (s store) noteMail(ctx context.Context, inv Invoice, now time.Time, next *time.Time) (bool, error) {
 	n, err := s.q(ctx).NoteMail(ctx, invoicesql.NoteMailParams{TenantID: inv.TenantID, ID: inv.ID, Now: &now, NextReminderAt: next})
 	return n == 1, sqldb.Wrap(err, "record the mail of an invoice")
@@ -40,8 +40,8 @@ func (s store) listReminders(ctx context.Context, now time.Time) ([]reminder, er
 	return list, sqldb.Wrap(err, "list reminders of invoices")
 }
 
-// noteReminder records that a reminder is sent, and the next one. It reports false if it was sent
-// before, or if the invoice is not open.
+// noteReminder records that a reminder is sent, and the time of the next reminder. It reports false
+// if it was sent before, or if the invoice is not open.
 func (s store) noteReminder(ctx context.Context, r reminder, next *time.Time) (bool, error) {
 	n, err := s.q(ctx).NoteReminder(ctx, invoicesql.NoteReminderParams{TenantID: r.tenantID, PSPInvoiceID: r.pspInvoiceID, Due: &r.at, Next: next})
 	return n == 1, sqldb.Wrap(err, "record the reminder of an invoice")

@@ -66,7 +66,7 @@ func discountLine(in psp.Invoice, refs references, locale string) Line {
 }
 
 // isRefused reports whether the invoice bills a subscription that was refused, because the tenant
-// paid for two. Such a subscription is unknown here, and its payment is refunded.
+// paid for two. This service does not store such a subscription, and its payment is refunded.
 func (inv Invoice) isRefused(in psp.Invoice) bool {
 	return in.SubscriptionID != "" && inv.SubscriptionID == nil
 }

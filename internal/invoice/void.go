@@ -13,9 +13,9 @@ import (
 )
 
 // Void voids a draft or open invoice of a tenant (rules: invoices#voiding). It voids the invoice at
-// the provider first, so that an invoice that is void here can no longer be paid. It returns
-// invoice_not_voidable if the status is final, and then invoice_has_credit_notes if a credit note
-// of the invoice is not void.
+// the provider first, so that an invoice that this service shows as void cannot be paid. It returns
+// invoice_not_voidable if the status is final, and otherwise invoice_has_credit_notes if a credit
+// note of the invoice is not void.
 //
 // Invariant: the provider's status decides and is read back, so if a payment arrives at the same
 // time, the operation that the provider accepted first wins. The idempotency key derives from the

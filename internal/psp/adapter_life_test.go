@@ -57,7 +57,8 @@ func (l *adapterLife) step(method string, call func(ctx context.Context) error) 
 	}
 }
 
-// is fails the test if a provider that remembers does not have the expected state.
+// is fails the test with the message what if ok is false. It ignores the mock, which does not store
+// objects.
 func (l *adapterLife) is(what string, ok bool) {
 	l.t.Helper()
 	if l.remembers && !ok {
@@ -304,10 +305,10 @@ func (l *adapterLife) scheduleAndResume() {
 }
 
 func (l *adapterLife) readItemsAndCredit() {
-	// The sandbox has no such event here, and the mock has no version 2 events. TestUsageErrors
-	// reads one.
+	// The event does not exist in the sandbox, and the mock does not support version 2 events.
+	// TestUsageErrors reads such an event.
 	if _, _, err := (inbox.UsageErrorReports{Client: l.Client}).UsageErrors(l.t.Context(), "evt_none"); l.remembers && !errors.Is(err, psp.ErrNotFound) {
-		l.t.Errorf("UsageErrors of no event: %v", err)
+		l.t.Errorf("UsageErrors of an unknown event: %v", err)
 	}
 	its := subscriptions.Items{Client: l.Client}
 	if _, err := its.ListPending(l.t.Context(), l.customer, l.sub.ID); err != nil {
@@ -317,7 +318,7 @@ func (l *adapterLife) readItemsAndCredit() {
 		l.t.Errorf("items were not created again: %v", err)
 	}
 	if _, err := its.InvoiceOf(l.t.Context(), "ii_none"); l.remembers && !errors.Is(err, psp.ErrNotFound) {
-		l.t.Errorf("the invoice of no item: %v", err)
+		l.t.Errorf("the invoice of an unknown item: %v", err)
 	}
 	l.step("OtherCurrency", func(ctx context.Context) error {
 		other, err := l.OtherCurrency(ctx, l.customer, "EUR")
@@ -326,7 +327,7 @@ func (l *adapterLife) readItemsAndCredit() {
 	})
 	l.step("CustomerCredit", func(ctx context.Context) error {
 		credit, err := l.CustomerCredit(ctx, l.customer, "EUR")
-		l.is("the credit is another", credit == 4800) // four expensive seats became six cheap ones
+		l.is("the credit is wrong", credit == 4800) // four expensive seats became six cheap ones
 		return err
 	})
 	l.step("SetTrialEnd", func(ctx context.Context) error {

@@ -37,8 +37,9 @@ type Price struct {
 	ID        string
 	ProductID string
 	Currency  string // ISO 4217, upper case
-	// UnitAmount is in minor units. It is nil without a single whole amount per unit, as with tiers,
-	// packages of several units, fractions of a minor unit, and customer-chosen amounts.
+	// UnitAmount is in minor units. It is nil if the price does not have a single whole amount per
+	// unit, as with tiers, packages of several units, fractions of a minor unit, and customer-chosen
+	// amounts.
 	UnitAmount *int64
 	// UnitPrice is the exact amount per unit as decimal text in minor units, or empty if there is
 	// no single amount.

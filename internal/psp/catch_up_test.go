@@ -108,7 +108,7 @@ func TestCatchUpResumesAtItsCursor(t *testing.T) {
 	})
 }
 
-// Each handled type is requested once, at most 20 per call, and no other type.
+// Exactly the handled types are requested, each of them once, and at most 20 per call.
 func TestCatchUpReadsHandledTypes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

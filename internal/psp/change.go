@@ -30,14 +30,14 @@ type Change struct {
 	// ProrationDate is the time from which unused and new time are calculated. The same time in a
 	// preview and in the change gives the same amounts.
 	ProrationDate time.Time
-	// Unprorated makes the change without crediting or charging the rest of the current period. It
-	// is billed from the next period.
+	// Unprorated makes the change without crediting or charging the rest of the current period. The
+	// new price is billed from the next period.
 	Unprorated bool
-	// TrialEnd starts a trial with the change; zero starts none. The rest of the period is
+	// TrialEnd starts a trial with the change; zero starts no trial. The rest of the period is
 	// credited, and the first period at the new price begins when the trial ends.
 	TrialEnd time.Time
 	// Metered are the changes of the metered items. Usage at the removed prices is invoiced with
-	// the change, unless it is Unprorated.
+	// the change, unless Unprorated is set.
 	Metered []MeteredChange
 	// UnpaidCredit is the part of the credit for unused time that was never paid, in minor units of
 	// Currency (ISO 4217). The change charges it again, in the same request, as an item of
@@ -47,12 +47,12 @@ type Change struct {
 	PeriodEnd           time.Time // of the current period
 	// IsSent means that the invoice of the change is sent instead of being charged.
 	IsSent bool
-	// PromotionCodeID is the promotion code that replaces the discount; empty keeps it.
-	// RemovesDiscount removes the discount instead.
+	// PromotionCodeID is the promotion code whose discount replaces the current discount; if it is
+	// empty, the discount stays. RemovesDiscount removes the discount instead.
 	PromotionCodeID string
 	RemovesDiscount bool
-	// Waiting are amounts that will be among the subscription's pending items when the change is made,
-	// but are not yet. They are used only in previews.
+	// Waiting are amounts that become pending items of the subscription before the change is made.
+	// They are used only in previews.
 	Waiting PendingAmounts
 }
 
@@ -161,7 +161,7 @@ func (ch Change) isAppliedTo(s Subscription) bool {
 
 // AwaitChange makes a change that takes effect once its invoice is paid. Until then the
 // subscription is unchanged and has the change in Pending. The provider accepts neither metadata
-// nor bank debits for it.
+// nor bank debits for such a change.
 func (c *Client) AwaitChange(ctx context.Context, ch Change, key string) (Subscription, error) {
 	waitsOrMade := func(s Subscription) bool {
 		return ch.isAppliedTo(s) || s.Pending != nil && s.Pending.PriceID == ch.PriceID && s.Pending.Quantity == ch.Quantity
@@ -207,9 +207,9 @@ type MeteredChange struct {
 	PriceID string `json:"price_id,omitempty"` // empty to remove the item
 }
 
-// ChangeMetered changes the metered items. From now on they bill usage that is reported for later
-// times. Usage that was already reported for the current period is not billed at all, so the caller
-// must not have reported any.
+// ChangeMetered changes the metered items. From then on, the items bill usage that is reported for
+// later times. Usage that was already reported for the current period is not billed at all, so the
+// caller must not have reported usage for it.
 func (c *Client) ChangeMetered(ctx context.Context, id string, changes []MeteredChange, key string) (Subscription, error) {
 	params := &stripe.SubscriptionUpdateParams{Params: idempotencyParams(key), Items: meteredParams(changes), ProrationBehavior: stripe.String(noProrations)}
 	return c.updateSubscription(ctx, "change metered items", id, func(s Subscription) bool { return s.hasMetered(changes) }, params)

@@ -29,7 +29,7 @@ type CheckoutParams struct {
 	MeteredPriceIDs []string
 	TrialDays       int  // 0 for no trial
 	InvoicesMonthly bool // invoice pending items monthly in longer periods
-	// Free requires a card only if something is due.
+	// Free means that a card is required only if an amount is due.
 	Free bool
 	// TrialWithoutCard does not require a card for the trial. If a card is still missing at the end of
 	// the trial, the subscription is canceled.

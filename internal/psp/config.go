@@ -41,7 +41,8 @@ type Config struct {
 	// returned function is called with the outcome: "answered", "outage" or "abandoned". Nil
 	// observes nothing.
 	Observe func(ctx context.Context, operation string) (context.Context, func(outcome string))
-	// Decimals returns the decimals of a currency here. Nil uses the provider's decimals.
+	// Decimals returns the decimals of a currency in this service. Nil uses the provider's
+	// decimals.
 	Decimals charge.Decimals
 	// Timeout limits a whole call, including its retries.
 	Timeout time.Duration

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 )
 
-// contractsWork makes a subscription whose invoice is sent, marks the invoice as paid and charges it
-// later.
+// contractsWork makes a subscription whose invoices are sent, marks its invoice as paid, and then
+// changes its terms to automatic charges.
 func contractsWork(step func(string, func(ctx context.Context) error), is func(string, bool), p counterpart, price string) {
 	made := subscriptions.Contracts{Client: p.Client}
 	k := subscriptions.ContractParams{IsSent: true, DaysUntilDue: 14, CheckoutParams: psp.CheckoutParams{
@@ -54,7 +54,7 @@ func contractsWork(step func(string, func(ctx context.Context) error), is func(s
 			return err
 		}
 		s, err := p.GetSubscription(ctx, sub.ID)
-		is("the terms are others", !s.IsSent && s.Metadata[subscriptions.MetaPurchaseOrder] == "PO 1")
+		is("the terms did not change", !s.IsSent && s.Metadata[subscriptions.MetaPurchaseOrder] == "PO 1")
 		return err
 	})
 }

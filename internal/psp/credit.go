@@ -8,10 +8,10 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// OtherCurrency returns a currency (ISO 4217, upper case) other than the given one in which a
-// customer has credit, debt, pending items or unpaid invoices. Otherwise it returns "". The
-// provider allows the next subscription to have another currency, but applies a credit only to
-// invoices in the same currency.
+// OtherCurrency returns a currency (ISO 4217, upper case) that differs from the given currency and
+// in which a customer has credit, debt, pending items or unpaid invoices. Without such a currency
+// it returns "". The provider allows the next subscription to have another currency, but applies a
+// credit only to invoices in the same currency.
 func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string) (string, error) {
 	customer, err := read(ctx, c, "get customer", customerID, func(ctx context.Context) (*stripe.Customer, error) {
 		params := &stripe.CustomerRetrieveParams{}
@@ -87,8 +87,9 @@ func findOtherCurrency[T any](list stripe.Seq2[T, error], of func(T) stripe.Curr
 const metaCreditOf = "gives_back_credit_of"
 
 // restoreCredit restores the credit that an invoice took from its customer's balance. If the
-// invoice collected a debt, the debt is restored too, because its payment is refunded. The
-// idempotency key protects for a day. After that the adjustment is found by its metadata.
+// invoice collected a debt, the debt is restored too, because its payment is refunded. For a day,
+// the idempotency key prevents a second adjustment. After that, the adjustment is found by its
+// metadata.
 func (c *Client) restoreCredit(ctx context.Context, invoiceID, key string) error {
 	if invoiceID == "" {
 		return nil

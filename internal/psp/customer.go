@@ -55,8 +55,8 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 			params.PreferredLocales = []*string{stripe.String(p.Locale)}
 		}
 		if p.VATNumber != "" {
-			// A line on invoices. As a tax ID, the provider would validate its format and reject
-			// the whole customer because of a typo.
+			// The number is a line on invoices, not a tax ID: the provider would validate the
+			// format of a tax ID and reject the whole customer because of a typo.
 			params.InvoiceSettings = &stripe.CustomerCreateInvoiceSettingsParams{
 				CustomFields: []*stripe.CustomerCreateInvoiceSettingsCustomFieldParams{
 					{Name: stripe.String(vatLine), Value: stripe.String(p.VATNumber)},

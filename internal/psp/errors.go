@@ -27,8 +27,8 @@ var ErrUnavailable = fault.NewCoded(fault.Provider, fault.PSPError)
 // HTTP caller, with Retry-After (rules: psp#failures). The call had no effect.
 var ErrBusy = &fault.Error{Kind: fault.TooMany, Message: "error.too_many_requests", RetryAfter: busyPause}
 
-// busyPause is the Retry-After value if the provider does not send one, which is usual. Its limits
-// are counted per second.
+// busyPause is the Retry-After value if the provider does not send one, which is usual. The
+// provider's limits are counted per second.
 const busyPause = 2 * time.Second
 
 // maxBusyPause is the maximum Retry-After value.
@@ -61,9 +61,9 @@ var ErrTooSmall = fmt.Errorf("%w: the amount is below the minimum", ErrRefused)
 // about an earlier attempt, so callers treat it as an outage.
 var errDenied = errors.New("the provider rejected the key, or the key does not have the permission")
 
-// errUnknownRoute is the cause if the provider does not have the URL of a call: a defect here, a
-// wrong base URL, or a sandbox without the route. It proves nothing about the object, so it is
-// neither ErrNotFound nor ErrRefused, and work that depends on the call waits.
+// errUnknownRoute is the cause if the provider does not have the URL of a call: a defect of this
+// service, a wrong base URL, or a sandbox without the route. It proves nothing about the object, so
+// it is neither ErrNotFound nor ErrRefused, and work that depends on the call waits.
 var errUnknownRoute = errors.New("the provider does not know the URL of the request")
 
 // ErrDeclined is the cause if a payment was declined, requires an action of the payer, or lacks a
@@ -94,8 +94,8 @@ const codeNotFound stripe.ErrorCode = "not_found"
 type verdict uint8
 
 const (
-	answered verdict = iota // it works, whatever the response
-	outage                  // it does not work
+	answered verdict = iota // the provider works, whatever the response
+	outage                  // the provider does not work
 	unknown                 // the caller gave up first
 )
 
@@ -146,8 +146,8 @@ func isRetryable(err error) bool {
 	}
 }
 
-// refusable marks the context of a call that the provider can refuse without a defect or a wrong
-// setting here.
+// refusable marks the context of a call that the provider can refuse although this service has
+// neither a defect nor a wrong setting.
 type refusable struct{}
 
 // failure converts an error of a call to the error for callers, and logs defects. op names the

@@ -44,8 +44,8 @@ type Invoice struct {
 	FinalizedAt      *time.Time
 	DueAt            *time.Time
 	PaidAt, VoidedAt *time.Time
-	// Attempts is the number of attempts to collect it, and NextAttemptAt is when the next one is
-	// due.
+	// Attempts is the number of attempts to collect the invoice, and NextAttemptAt is when the next
+	// attempt is due.
 	Attempts      int64
 	NextAttemptAt *time.Time
 	PDFURL        string // can be empty
@@ -189,7 +189,7 @@ func (c *Client) loadAllLines(ctx context.Context, in *stripe.Invoice) (Invoice,
 	return c.convertUnits(ctx, invoice)
 }
 
-// convertUnits returns an invoice with its amounts in the minor units used here.
+// convertUnits returns an invoice with its amounts in the minor units of this service.
 func (c *Client) convertUnits(ctx context.Context, in Invoice) (Invoice, error) {
 	units, err := c.UnitsRead(ctx, in.Currency)
 	if err != nil {
@@ -374,8 +374,8 @@ const (
 	MetaUnpaid = "unpaid_credit_of"
 )
 
-// restoreFromMetadata restores the fields of a line that replaces another one, which the provider
-// does not store. The quantity is 0, so that no change mistakes the line for its own.
+// restoreFromMetadata restores the fields that the provider does not store for a line that replaces
+// another line. The quantity is 0, so that no change mistakes the line for its own.
 func (l *InvoiceLine) restoreFromMetadata(metadata map[string]string) {
 	if metadata[MetaReplacedItem] != "" {
 		l.Proration, l.Quantity, l.PriceID = true, 0, metadata[MetaPrice]

@@ -15,8 +15,8 @@ import (
 // Invoices without automatic collection, such as the drafts of an unpaid subscription, are not
 // touched.
 //
-// An invoice that cannot be paid stays open. It was finalized with automatic collection, so that it
-// is found again after an attempt with an unknown outcome.
+// An invoice that cannot be paid stays open. It was finalized with automatic collection, so that a
+// retry after an unknown outcome finds it again.
 func (c *Client) CollectDue(ctx context.Context, subscriptionID, key string) error {
 	due, err := c.invoicesOf(ctx, subscriptionID, stripe.InvoiceStatusDraft, stripe.InvoiceStatusOpen)
 	for _, in := range due {

@@ -76,7 +76,7 @@ func TestInvoiceIsReadWithAllLines(t *testing.T) {
 	}
 }
 
-// The provider's subtotal includes an inclusive tax. The subtotal here does not.
+// The provider's subtotal includes an inclusive tax. Invoice.Subtotal does not.
 func TestSubtotalIsWithoutTaxes(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {

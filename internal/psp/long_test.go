@@ -74,8 +74,8 @@ func TestInvoicesOfManyLines(t *testing.T) {
 	p.refusesPagesOfPreviews(ctx, t, sub.ID)
 }
 
-// addsSeats creates a subscription with three seats and adds one each hour. It returns the prices of
-// other plans.
+// addsSeats creates a subscription with three seats and adds a seat each hour. It returns the prices
+// of other plans.
 func (p counterpart) addsSeats(ctx context.Context, t *testing.T, now *clock.Adjustable, joined int) (sub psp.Subscription, dearer, yearly string) {
 	t.Helper()
 	customer, err := p.CreateCustomer(ctx, psp.CustomerParams{Key: "customer", TenantID: "t1"})
@@ -138,16 +138,16 @@ func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.S
 	}
 	waiting, err := its.ListPending(ctx, sub.CustomerID, sub.ID)
 	if err != nil || len(waiting) != len(billed.Lines) || len(waiting) != len(all) {
-		t.Errorf("%d items wait, %d were billed: %v", len(waiting), len(billed.Lines), err)
+		t.Errorf("%d items are pending, %d were billed: %v", len(waiting), len(billed.Lines), err)
 	}
 	if in, err := its.InvoiceOf(ctx, all[0].ID); in != billed.ID || err != nil {
-		t.Errorf("it is on %s: %v", in, err)
+		t.Errorf("billed item is on invoice %s: %v", in, err)
 	}
 	if in, err := its.InvoiceOf(ctx, waiting[0].ID); in != "" || err != nil {
 		t.Errorf("pending item is on invoice %s: %v", in, err)
 	}
 	if sum := subscriptions.SumItems(all); sum.Credit+sum.Charge != billed.Subtotal || sum.Credit >= 0 || sum.Currency != "eur" {
-		t.Errorf("%+v of %d", sum, billed.Subtotal)
+		t.Errorf("sums %+v, want a total of %d", sum, billed.Subtotal)
 	}
 	shown, err := p.PreviewChange(ctx, psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, PriceID: sub.PriceID, Quantity: sub.Quantity + 1, ProrationDate: now.Now()})
 	if err != nil {

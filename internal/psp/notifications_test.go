@@ -96,7 +96,7 @@ func (n *noticed) billed(status string) string {
 	return id
 }
 
-// told bills an invoice that is stored here as open.
+// told bills an invoice and reports it, so that the service stores it as open.
 func (n *noticed) told() string {
 	n.T.Helper()
 	id := n.billed("open")
@@ -297,7 +297,7 @@ func TestNotifications(t *testing.T) {
 				n := &noticed{Customer: s.NewCustomer(fmt.Sprintf("tenant%d", i))}
 				id := test.change(n)
 				if test.effect(n) {
-					t.Errorf("%s: it happened before", test.kind)
+					t.Errorf("%s: the effect preceded the notification", test.kind)
 				}
 				notify(s, test.kind, id)
 				apptest.Eventually(t, "the effect of "+test.kind, func() bool { return test.effect(n) }) // a mail takes some time
@@ -336,7 +336,7 @@ func pricesNoticed(s *apptest.Server) {
 }
 
 // The end of a trial is mailed once, in the tenant's language, however often the notification
-// arrives. Another end is mailed again, and no mail is sent if the subscription ends with the
+// arrives. A changed end is mailed again, and no mail is sent if the subscription ends with the
 // trial.
 func TestTrialEndIsAnnouncedOnce(t *testing.T) {
 	t.Parallel()
@@ -400,7 +400,7 @@ func TestDeletedCustomer(t *testing.T) {
 		if found := s.Reconcile(false); len(found) != 0 {
 			t.Errorf("differences: %v", found)
 		}
-		// Again: the third customer is a new one, too.
+		// Delete the customer again. The third customer is a new one, too.
 		s.AtProvider("DELETE", "/customers/"+second)
 		s.AwaitNotifications()
 		s.BuyPlan(o, "starter")
@@ -421,10 +421,10 @@ func TestAnnouncedInvoicesAreIgnored(t *testing.T) {
 		events.WantAt("data.0.data.object.object", "invoice")
 		events.WantAt("data.0.data.object.billing_reason", "upcoming")
 		if id := events.At("data.0.data.object.id"); id != nil {
-			t.Errorf("an announced invoice has the id %v", id)
+			t.Errorf("an upcoming invoice has the id %v", id)
 		}
 		if n := s.CountRows(`SELECT count(*) FROM psp_events WHERE type = 'invoice.upcoming'`); n != 0 {
-			t.Errorf("%d announced invoices are stored", n)
+			t.Errorf("%d upcoming invoices are stored", n)
 		}
 		apptest.Eventually(t, "the end of all jobs", func() bool {
 			return s.CountRows(`SELECT count(*) FROM jobs WHERE kind = 'psp.event'`) == 0

@@ -34,8 +34,8 @@ func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ money
 	return action, false, nil
 }
 
-// MarkPaid records that an open invoice was paid outside of the provider, which then charges nothing.
-// It fails with ErrRefused if the invoice is not open.
+// MarkPaid records that an open invoice was paid outside of the provider, so that the provider does
+// not charge it. It fails with ErrRefused if the invoice is not open.
 func (c *Client) MarkPaid(ctx context.Context, id, key string) error {
 	_, err := writeOnce(context.WithValue(ctx, refusable{}, true), c, "mark invoice as paid", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: idempotencyParams(key), PaidOutOfBand: stripe.Bool(true)})
@@ -50,9 +50,10 @@ func (c *Client) MarkPaid(ctx context.Context, id, key string) error {
 	return err
 }
 
-// PayInvoice collects an open invoice now. It fails with ErrDeclined, also without a payment
-// method, or with ErrRefused if the invoice is not open. A refusal is not logged as a defect: if
-// several payments are concurrent, the provider makes one and refuses the others.
+// PayInvoice collects an open invoice now. It fails with ErrDeclined if the payment is declined or
+// the payment method is missing, and with ErrRefused if the invoice is not open. A refusal is not
+// logged as a defect: if several payments are concurrent, the provider makes one and refuses the
+// others.
 func (c *Client) PayInvoice(ctx context.Context, id, key string) error {
 	_, err := write(context.WithValue(ctx, refusable{}, true), c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: idempotencyParams(key)})

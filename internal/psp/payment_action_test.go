@@ -107,7 +107,7 @@ func TestSubscriptionWithAChangeThatWaits(t *testing.T) {
 	}
 }
 
-// A payment that the payer has to confirm is distinguished from a declined one.
+// A payment that the payer has to confirm is distinguished from a declined payment.
 func TestPaymentsThatNeedTheirPayer(t *testing.T) {
 	t.Parallel()
 	for code, waits := range map[string]bool{

@@ -49,7 +49,7 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 	return c.convertUnits(ctx, preview)
 }
 
-// pendingItems returns the items that a preview treats as pending. They are two at most, so that
+// pendingItems returns the items that a preview treats as pending. There are at most two, so that
 // the change's own lines are among the first ten. They are dated before the change.
 func (ch Change) pendingItems() (items []*stripe.InvoiceCreatePreviewInvoiceItemParams) {
 	for _, line := range ch.waitingLines() {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A price is active only if its product is active too, as far as that is known, and it has a unit
-// price if there is a single one.
+// A price is active only if its product is active too, as far as the product is known. It has a
+// unit price if the provider has a single amount per unit.
 func TestPriceAsItIsSold(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -54,7 +54,7 @@ func listOf(url string, more bool, elements ...any) object {
 
 // Stripe's own response bodies, replayed for cases that have broken other integrations.
 
-// Only the message shows that the meter already has an identifier. There is no code.
+// Only the message, and not a code, shows that the meter has received the identifier before.
 func TestRealRepeatedMeterEvent(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -69,7 +69,8 @@ func TestRealRepeatedMeterEvent(t *testing.T) {
 	}
 }
 
-// The portal of an account with flexible billing sets a date and leaves the flag unset.
+// The portal of an account with flexible billing sets cancel_at and leaves cancel_at_period_end
+// unset.
 func TestRealCancellationInThePortal(t *testing.T) {
 	t.Parallel()
 	sub := published(t, "subscription").with(object{"cancel_at": 1_702_592_100, "cancel_at_period_end": false})
@@ -182,8 +183,8 @@ func TestRealInvoiceOfManyLines(t *testing.T) {
 	}
 }
 
-// The lines of a preview are truncated, too. Its ID cannot be used to request more, so the pending
-// items are listed, and the rest is the new period.
+// The lines of a preview are truncated, too. The ID of the preview cannot be used to request more,
+// so the pending items are listed, and the rest is the new period.
 func TestRealPreviewOfManyLines(t *testing.T) {
 	t.Parallel()
 	const subscription = "subscription"

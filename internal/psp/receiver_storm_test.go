@@ -57,7 +57,7 @@ func TestRepeatedNotificationsCostOneRead(t *testing.T) {
 		}
 		testkit.Eventually(t, "all are handled", func() bool { return i.handled(t) == 8 })
 		if len(looks)+len(own) != 0 {
-			t.Errorf("%d looks and %d events more", len(looks), len(own))
+			t.Errorf("%d more reads and %d more events", len(looks), len(own))
 		}
 	})
 }

@@ -56,8 +56,8 @@ func (c *Client) refundPayments(ctx context.Context, payments []payment, invoice
 	return c.restoreCredit(ctx, invoiceID, key+"-credit")
 }
 
-// invoicePayments lists the payments of an invoice, or none for "". In this API version an invoice
-// does not contain its payments.
+// invoicePayments lists the payments of an invoice, or no payments for "". In this API version an
+// invoice does not contain its payments.
 func (c *Client) invoicePayments(ctx context.Context, invoiceID string) ([]payment, error) {
 	if invoiceID == "" {
 		return nil, nil
@@ -99,7 +99,7 @@ func paymentOf(p *stripe.InvoicePayment) payment {
 
 // RefundedAmount returns the part of an invoice's total that was returned to the customer: refunds that
 // have not failed, open and lost disputes, and credit notes. A refund that belongs to a credit note
-// counts once. The amount is in the minor units used here.
+// counts once. The amount is in the minor units of this service.
 func (c *Client) RefundedAmount(ctx context.Context, in Invoice) (int64, error) {
 	payments, err := c.invoicePayments(ctx, in.ID)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A refund names each payment of the checkout's invoice and has its own key.
+// Each payment of the checkout's invoice is refunded separately, with its own key.
 func TestRefundCheckout(t *testing.T) {
 	t.Parallel()
 	const (

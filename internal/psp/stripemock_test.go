@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// mockModule is pinned. It describes a later API version than psp uses, but of the same major
-// release, which only adds to it.
+// mockModule is the pinned version of the mock. It describes a later API version than psp uses, but
+// in the same major release, in which versions only add to the API.
 const mockModule = "github.com/stripe/stripe-mock@v0.203.0"
 
 // startTimeout limits how long the mock reads the API description.

@@ -46,7 +46,8 @@ type Subscription struct {
 	CancelAtPeriodEnd bool
 	CanceledAt        *time.Time // when the cancellation was requested
 	EndedAt           *time.Time // when it ended, or nil
-	// The provider's reason for the end, if it states one: a request, or failed payments.
+	// CanceledByRequest and CanceledForPayment are the provider's reason for the end: a request, or
+	// failed payments. Both are false without a stated reason.
 	CanceledByRequest, CanceledForPayment bool
 	// IsSent means that invoices are sent to the customer instead of being charged. They are due
 	// after DaysUntilDue.
@@ -68,7 +69,7 @@ type Subscription struct {
 	Scheduled  *PendingChange
 	// DiscountID is the first discount, or empty. CouponID and PromotionCodeID are its coupon and its
 	// promotion code, empty if the coupon was applied directly. DiscountEndsAt is nil for a discount
-	// that does not end at a time. Only reads set them.
+	// without a fixed end. Only reads set these fields.
 	DiscountID, CouponID, PromotionCodeID string
 	DiscountEndsAt                        *time.Time
 	CreatedAt                             time.Time
@@ -136,8 +137,8 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 	return sub, err
 }
 
-// actionOfSent returns the action that the newest open invoice of a subscription requires, if its
-// latest invoice requires none.
+// actionOfSent returns the action that the newest open invoice of a subscription requires, if the
+// latest invoice requires no action.
 func (c *Client) actionOfSent(ctx context.Context, id string) (action money.PaymentAction, _ error) {
 	open, err := c.invoicesOf(ctx, id, stripe.InvoiceStatusOpen)
 	for _, in := range slices.Backward(open) {
@@ -170,7 +171,7 @@ func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscr
 // EndSubscription is CancelSubscription with a final invoice, which is created immediately and
 // bills the usage so far and the pending items. A negative total becomes the customer's credit.
 // Unused paid time is not refunded. Invoices that are due for automatic collection are collected
-// before.
+// first.
 func (c *Client) EndSubscription(ctx context.Context, id, key string) (Subscription, error) {
 	if id == "" {
 		return Subscription{}, c.failure(ctx, "end subscription", errNoID)
@@ -277,7 +278,8 @@ func isMetered(p *stripe.Price) bool {
 	return p.Recurring != nil && p.Recurring.UsageType == stripe.PriceRecurringUsageTypeMetered
 }
 
-// setDiscount sets the first discount. A write returns only the IDs of discounts, which it ignores.
+// setDiscount sets the first discount. It ignores the response of a write, which contains only the
+// IDs of discounts.
 func (s *Subscription) setDiscount(discounts []*stripe.Discount) {
 	if len(discounts) == 0 || discounts[0].Source == nil || discounts[0].Source.Coupon == nil {
 		return

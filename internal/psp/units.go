@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
-// units returns the units of a currency, or charge.ErrMinorUnits if it cannot be charged. A
-// currency that does not exist here has the provider's units.
+// units returns the units of a currency, or charge.ErrMinorUnits if it cannot be charged. For a
+// currency that this service does not have, it returns the provider's units.
 func (c *Client) units(ctx context.Context, currency string) (charge.Units, error) {
 	if c.decimals == nil {
 		return charge.ProviderUnits(currency), nil

@@ -14,7 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Amounts are read in the units used here: prices, subscriptions, and invoices with each line.
+// Amounts are read in the units of this service: prices, subscriptions, and invoices with each
+// line.
 func TestAmountsAreReadInOurUnits(t *testing.T) {
 	t.Parallel()
 	const price = `"currency": "isk", "active": true, "recurring": {"interval": "month", "interval_count": 1}`
@@ -40,7 +41,7 @@ func TestAmountsAreReadInOurUnits(t *testing.T) {
 		t.Errorf("price: %+v, %v", whole, err)
 	}
 	if part, err := c.GetPrice(t.Context(), "price_part"); err != nil || part.UnitAmount != nil {
-		t.Errorf("a price with a fraction of our unit: %+v, %v", part, err)
+		t.Errorf("a price with a fraction of a unit: %+v, %v", part, err)
 	}
 	if sub, err := c.GetSubscription(t.Context(), "sub_1"); err != nil || sub.UnitAmount != 1200 {
 		t.Errorf("subscription: %+v, %v", sub, err)

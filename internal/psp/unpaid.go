@@ -44,11 +44,11 @@ func (c *Client) OldestUnpaid(ctx context.Context, subscriptionID string, now ti
 
 // firstFailure returns the first failed attempt to pay an open invoice, or nil if no attempt has
 // failed. Each attempt that reached the bank is a charge. An attempt that the payer has to confirm
-// is not; it was made when the invoice was finalized.
+// is not a charge; it was made when the invoice was finalized.
 func (c *Client) firstFailure(ctx context.Context, in *stripe.Invoice) (*UnpaidInvoice, error) {
 	intent := paymentIntentOf(in.Payments)
 	if intent == "" {
-		return nil, nil //nolint:nilnil // all are paid
+		return nil, nil //nolint:nilnil // no payment was attempted
 	}
 	unpaid := &UnpaidInvoice{ID: in.ID}
 	pending := false

@@ -27,7 +27,7 @@ func write[T any](
 const maxKeys = 10
 
 // writeOnce is write for a write that must not be made twice. done looks the write up: it returns
-// the result that f would have, or ErrNotDone.
+// the result that f would have returned, or ErrNotDone.
 //
 // For a day, the provider replays its first answer to a key, even if that was a failure (rules:
 // psp#writes). A replayed answer does not reflect the current state, and a replayed server error
@@ -106,7 +106,7 @@ func isReplayed(err error) bool {
 	return errors.As(err, &e) && e.LastResponse != nil && e.LastResponse.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// rekey sets the idempotency key of a request to the one in its context, if any.
+// rekey replaces the idempotency key of a request with the key in its context, if any.
 func rekey(r *http.Request) {
 	if key, ok := r.Context().Value(otherKey{}).(string); ok {
 		r.Header.Set("Idempotency-Key", key)

@@ -132,8 +132,8 @@ func (s *Service) saleParams(ctx context.Context, t tenant.Tenant, p pack.Pack, 
 
 // begin stores a purchase that is about to be opened and returns it with its ID. If an earlier
 // attempt was never answered, the next request for the same purchase within continueWindow continues
-// it. Even concurrent requests open only one session, because the ID is derived from the purchase
-// and from the last one of the pack that was answered.
+// that attempt. Even concurrent requests open only one session, because the ID is derived from the
+// purchase and from the last answered purchase of the pack.
 func (s *Service) begin(ctx context.Context, bought purchase, wanted sale.Params) (purchase, error) {
 	last, err := s.store.lastAnswered(ctx, bought.tenantID, bought.packID)
 	if err != nil && !errors.Is(err, errNoPurchase) {

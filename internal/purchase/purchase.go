@@ -60,7 +60,7 @@ type Grants interface {
 
 // Invoices stores the provider's invoices.
 type Invoices interface {
-	// Store stores an invoice as its notification would, and returns its ID here.
+	// Store stores an invoice as its notification would, and returns its ID in this service.
 	Store(ctx context.Context, pspID string) (uuid.UUID, error)
 }
 
@@ -94,7 +94,7 @@ type Service struct {
 // NewService returns a Service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// purchase is a checkout of packs. It copies the pack, because that can change or be deleted
+// purchase is a checkout of packs. It copies the pack, because the pack can change or be deleted
 // before the payment.
 type purchase struct {
 	id, tenantID, packID uuid.UUID

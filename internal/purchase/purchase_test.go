@@ -44,7 +44,7 @@ func (s shop) buy(o apptest.Owner, way map[string][]string, changes ...object) (
 	return opened.Str("data.session_id")
 }
 
-// grants returns the tenant's grants as an admin sees them, which reads nothing back.
+// grants returns the tenant's grants from the admin API, which does not read open checkouts back.
 func (s shop) grants(o apptest.Owner) apptest.Reply {
 	s.T.Helper()
 	return s.Call("GET", "/api/v1/admin/tenants/"+o.Tenant+"/grants", s.Admin(), nil).Want(200)
@@ -103,7 +103,7 @@ func TestPurchase(t *testing.T) {
 		got := s.wantGrants(o, 1).WantAt("data.0.feature_code", "api-calls").WantAt("data.0.amount", 3001.5).WantAt("data.0.remaining", 3001.5).
 			WantAt("data.0.priority", 50.0).WantAt("data.0.source", "purchase").WantAt("data.0.pack", "calls").WantAt("data.0.reason", nil)
 		if d := got.TimeAt("data.0.expires_at").Sub(paid.Add(30 * apptest.Day)); d.Abs() > time.Minute {
-			t.Errorf("it expires %s late: %s", d, got.Text)
+			t.Errorf("the grant expires %s late: %s", d, got.Text)
 		}
 
 		id := got.Str("data.0.invoice_id")
@@ -235,7 +235,7 @@ func TestDebits(t *testing.T) {
 		s.Advance(5*apptest.Day + time.Hour)
 		got := s.wantGrants(o.Owner, 1)
 		if d := got.TimeAt("data.0.expires_at").Sub(s.Now().Add(30 * apptest.Day)); d.Abs() > 2*time.Hour {
-			t.Errorf("it expires %s late", d)
+			t.Errorf("the grant expires %s late", d)
 		}
 		o.LogInAgain()
 		s.Call("GET", o.Path("/invoices/"+got.Str("data.0.invoice_id")), o.Token, nil).Want(200).WantAt("data.status", "paid").WantAt("data.subscription_id", nil)
@@ -246,7 +246,8 @@ func TestDebits(t *testing.T) {
 	})
 }
 
-// Without notifications, a payment is found when the tenant looks, and otherwise by the job.
+// Without notifications, a payment is found when the tenant lists its grants, and otherwise by the
+// periodic job.
 func TestLostNotifications(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s shop) {
@@ -333,8 +334,8 @@ func TestRefunds(t *testing.T) {
 	})
 }
 
-// If the answer to a request is lost, or the provider fails, the next request continues it: only
-// one session exists, and its payment is granted.
+// If the response of the provider is lost, or the provider fails, the next request continues the
+// purchase: only one session exists, and its payment is granted.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, server *apptest.Server, p *apptest.Proxy) {
@@ -360,7 +361,8 @@ func TestLostAnswers(t *testing.T) {
 	})
 }
 
-// A payment whose invoice is missing is granted, and the purchase stays open until there is one.
+// A payment whose invoice is missing is granted, and the purchase stays open until the invoice is
+// issued.
 func TestMissingInvoice(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, server *apptest.Server, p *apptest.Proxy) {
@@ -415,7 +417,7 @@ func TestDeletedTenant(t *testing.T) {
 		s.Call("DELETE", o.Path(""), o.Token, object{"current_password": apptest.AdaLogin["password"]}).Want(204)
 		s.Submit(page, apptest.Card(apptest.CardPays)).Want(303)
 		s.AwaitNotifications()
-		s.AwaitNotifications() // the refund's
+		s.AwaitNotifications() // the refund's notifications
 		if n := s.CountRows(`SELECT count(*) FROM usage_grants`); n != 0 {
 			t.Errorf("%d grants", n)
 		}

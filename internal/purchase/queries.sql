@@ -27,7 +27,7 @@ ORDER BY created_at DESC, id DESC
 LIMIT 5;
 
 -- name: OpenPurchases :many
--- Purchases of all tenants that were not looked at since a time.
+-- Purchases of all tenants that were not read back after not_since.
 SELECT id, tenant_id, psp_session_id FROM pack_purchases
 WHERE completed_at IS NULL AND ended_at IS NULL AND psp_session_id IS NOT NULL AND created_at > sqlc.arg(since)
 AND (looked_at IS NULL OR looked_at <= sqlc.arg(not_since))

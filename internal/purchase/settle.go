@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// A session is read back at most every readBackInterval while the tenant looks, and every
-// sweepInterval otherwise, for readBackWindow: a session is open for a day, and a bank debit takes
-// up to two weeks.
+// A session is read back at most every readBackInterval while the tenant lists its grants, and
+// otherwise every sweepInterval. This ends after readBackWindow: a session is open for a day, and a
+// bank debit takes up to two weeks.
 const (
 	readBackInterval = 3 * time.Second
 	sweepInterval    = time.Hour
@@ -171,7 +171,7 @@ func (s *Service) RefundEvent(ctx context.Context, e psp.Event) error {
 	})
 }
 
-// void takes back the rest of a refunded purchase. The tenant must be locked.
+// void voids the rest of a refunded purchase's grant. The tenant must be locked.
 func (s *Service) void(ctx context.Context, bought purchase, session string) error {
 	if session != "" {
 		if err := s.deps.Grants.VoidPurchase(ctx, bought.tenantID, session); err != nil {

@@ -56,7 +56,8 @@ func purchaseOf(row purchasesql.PackPurchase) purchase {
 	return p
 }
 
-// lastAnswered returns the tenant's newest purchase of a pack that has a session, or errNoPurchase.
+// lastAnswered returns the tenant's newest purchase of the pack for which the provider has returned
+// a session, or errNoPurchase.
 func (s store) lastAnswered(ctx context.Context, tenantID, packID uuid.UUID) (uuid.UUID, error) {
 	id, err := s.q(ctx).LastAnsweredPurchase(ctx, purchasesql.LastAnsweredPurchaseParams{TenantID: tenantID, PackID: packID})
 	return id, sqldb.WrapAbsent(err, "read last answered purchase", errNoPurchase)
@@ -72,7 +73,8 @@ func (s store) setSession(ctx context.Context, p purchase, session string, now t
 	return n == 1, sqldb.Wrap(err, "set session of a purchase")
 }
 
-// openOfTenant lists the tenant's newest purchases since a time that can still be paid or granted.
+// openOfTenant lists the tenant's newest purchases that were created after since and can still be
+// paid or granted.
 func (s store) openOfTenant(ctx context.Context, tenantID uuid.UUID, since time.Time) ([]purchase, error) {
 	rows, err := s.q(ctx).OpenPurchasesOfTenant(ctx, purchasesql.OpenPurchasesOfTenantParams{TenantID: tenantID, Since: since})
 	open := make([]purchase, len(rows))
@@ -82,8 +84,8 @@ func (s store) openOfTenant(ctx context.Context, tenantID uuid.UUID, since time.
 	return open, sqldb.Wrap(err, "list open purchases of a tenant")
 }
 
-// open lists purchases since a time that can still be paid or granted and were not read back since
-// notSince, oldest first.
+// open lists the purchases that were created after since, can still be paid or granted, and were
+// not read back after notSince, oldest first.
 func (s store) open(ctx context.Context, since, notSince time.Time, most int32) ([]purchase, error) {
 	rows, err := s.q(ctx).OpenPurchases(ctx, purchasesql.OpenPurchasesParams{Since: since, NotSince: &notSince, Most: most})
 	open := make([]purchase, len(rows))
@@ -93,8 +95,8 @@ func (s store) open(ctx context.Context, since, notSince time.Time, most int32) 
 	return open, sqldb.Wrap(err, "list open purchases")
 }
 
-// claimReadBack reports whether the caller can read a purchase back now, because it was last read
-// back before notSince.
+// claimReadBack claims the read-back of a purchase for the caller. It reports false if the purchase
+// was read back after notSince.
 func (s store) claimReadBack(ctx context.Context, p purchase, now, notSince time.Time) (bool, error) {
 	n, err := s.q(ctx).LookAt(ctx, purchasesql.LookAtParams{TenantID: p.tenantID, ID: p.id, Now: &now, NotSince: &notSince})
 	return n == 1, sqldb.Wrap(err, "claim read-back of a purchase")
@@ -112,7 +114,7 @@ func (s store) end(ctx context.Context, p purchase, now time.Time) error {
 	return sqldb.Wrap(err, "end purchase")
 }
 
-// markRefunded reports whether the purchase was not marked before.
+// markRefunded marks a purchase as refunded. It reports false if the purchase was marked before.
 func (s store) markRefunded(ctx context.Context, p purchase, now time.Time) (bool, error) {
 	n, err := s.q(ctx).MarkRefunded(ctx, purchasesql.MarkRefundedParams{TenantID: p.tenantID, ID: p.id, RefundedAt: &now})
 	return n == 1, sqldb.Wrap(err, "mark purchase as refunded")

@@ -206,7 +206,7 @@ func TestPSPAmounts(t *testing.T) {
 		for name, tt := range map[string]struct {
 			currency string
 			amount   int64
-			there    float64 // 0 if the amount is rejected
+			there    float64 // amount at the provider; 0 if it is rejected
 			possible []any
 		}{
 			"no decimals here, two there": {"UGX", 5000, 500_000, nil},

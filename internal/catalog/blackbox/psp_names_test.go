@@ -24,10 +24,10 @@ func TestPSPProductsNameThePlan(t *testing.T) {
 		}
 		team, scale := productOf("team", "EUR"), productOf("scale", "EUR")
 		if team == scale {
-			t.Errorf("two plans are %s", team)
+			t.Errorf("two plans share the product %s", team)
 		}
 		if again := productOf("team", "USD"); again != team {
-			t.Errorf("one plan is %s and %s", team, again)
+			t.Errorf("one plan has the products %s and %s", team, again)
 		}
 		for id, want := range map[string]string{team: "Team (Platform)", scale: "Scale (Platform)"} {
 			product := s.AtProvider("GET", "/products/"+id)

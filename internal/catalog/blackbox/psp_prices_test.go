@@ -184,7 +184,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/prices"))
 		create().As("the price's answer is lost").WantRefused(502, "psp_error")
 		if got := linksOf(s, admin, team)["EUR"]; got["status"] != "missing" {
-			t.Errorf("after lost answers: %v", got)
+			t.Errorf("after lost responses: %v", got)
 		}
 		w.Tamper(nil)
 		w.Count("")
@@ -208,8 +208,9 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 			t.Errorf("made %s", got.Text)
 		}
 
-		// A price that was created unnoticed and is inactive by now is not linked. A rejected
-		// request is not looked up.
+		// The provider created a price, but the response was lost and the price was deactivated.
+		// The retry does not link this price. The retry of a rejected request does not search for a
+		// price.
 		s.Call("POST", team.path("USD", "psp-unlink"), admin, nil).Want(200)
 		known := madeFor(s, team.prices["USD"])
 		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/prices"))

@@ -20,7 +20,7 @@ var timestamp = cmp.FilterPath(func(p cmp.Path) bool {
 
 const anyTime = "2026-01-01T00:00:00.000000Z"
 
-// wantShape compares an object of a response. Of its times it checks only the format.
+// wantShape compares an object of a response with want. Of times, it checks only the format.
 func wantShape(a apptest.Reply, path string, want apptest.Object) {
 	a.T.Helper()
 	if diff := cmp.Diff(want, a.At(path), timestamp); diff != "" {

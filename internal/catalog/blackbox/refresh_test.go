@@ -22,7 +22,7 @@ func TestPricesAreRefreshed(t *testing.T) {
 			return s.CountRows(`SELECT count(*) FROM psp_price_states WHERE ` + where)
 		}
 		if states("is_active") == 0 {
-			t.Fatal("no state of sold prices")
+			t.Fatal("the states of linked prices are not stored")
 		}
 		apptest.Exec(t, s.DB(), "UPDATE psp_price_states SET is_active = false")
 		apptest.Exec(t, s.DB(), `INSERT INTO psp_price_states (psp_price_id, psp_product_id, is_missing, is_active, currency, unit_amount,

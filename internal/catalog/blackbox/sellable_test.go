@@ -23,8 +23,8 @@ func eligibilityOf(s *apptest.Server, o apptest.Owner, slug string) map[string]a
 	return nil
 }
 
-// wantSold checks that all endpoints that sell a plan agree: they return the status as the reason
-// why it cannot be sold, or sell it if status is nil. subscriber is a tenant with another plan,
+// wantSold checks that the endpoints agree on whether a plan is sold. If status is not nil, each
+// endpoint rejects the plan with status as the reason. subscriber is a tenant with another plan,
 // buyer a tenant without a plan.
 func wantSold(s *apptest.Server, buyer, subscriber apptest.Owner, p soldPlan, slug string, status, meter any) {
 	s.T.Helper()
@@ -83,7 +83,7 @@ func TestPriceThatIsNotSold(t *testing.T) {
 		}
 		sold := func() bool { return eligibilityOf(s, buyer, "team")["selectable"] == true }
 
-		// Only events update the prices here.
+		// In this part of the test, only events update the states of prices.
 		s.AtProvider("POST", "/prices/"+link, "active", "false")
 		apptest.Eventually(t, "the price to be inactive", reads("inactive"))
 		wantSold(s, buyer, subscriber.Owner, team, "team", "inactive", nil)
@@ -107,7 +107,7 @@ func TestPriceThatIsNotSold(t *testing.T) {
 		linksOf(s, admin, team)
 		wantSold(s, buyer, subscriber.Owner, team, "team", nil, nil)
 
-		// Link the price to another price or to a missing one. Neither ID has been read before.
+		// Link the price to another price or to a missing price. Neither ID has been read before.
 		for status, id := range map[string]string{
 			"stripe_missing": "price_gone",
 			"mismatch":       s.NewProviderPrice("unit_amount", "1"),
@@ -158,7 +158,7 @@ func TestPriceBelowTheMinimum(t *testing.T) {
 		for quantity, status := range map[int]int{2: 422, 3: 200} {
 			s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.WithChanges(body, apptest.Object{"quantity": quantity})).Want(status)
 		}
-		// A number of seats above the maximum charge is rejected, too.
+		// Seats that together exceed the maximum charge are rejected.
 		s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": k.CreatePricedPlan(product, "dear", map[string]int{"EUR": 2000}, apptest.Object{"pricing_type": "seat"}), "currency": "EUR", "quantity": 999_999,
 		})).WantRefused(422, "psp_amount_unsupported")
@@ -199,7 +199,7 @@ func TestMeterPricesThatAreNotSold(t *testing.T) {
 		yearly := k.CreatePricedPlan(k.CreateProduct("usage"), "yearly", map[string]int{"EUR": 9900},
 			apptest.Object{"pricing_type": "usage", "billing_cycle": "yearly"})
 		wantSold(s, buyer, apptest.Owner{}, soldPlan{id: yearly}, "yearly", "mismatch", "mails")
-		// A price that was linked without a check, as by a catalog import.
+		// Simulate a price that was linked without a check, for example by a catalog import.
 		apptest.Exec(t, s.DB(), "UPDATE meter_prices SET psp_price_id = 'price_gone' WHERE psp_price_id = $1", good)
 		wantSold(s, buyer, apptest.Owner{}, scale, "scale", "stripe_missing", "mails")
 		apptest.Exec(t, s.DB(), "UPDATE meter_prices SET psp_price_id = $1 WHERE psp_price_id = 'price_gone'", good)
@@ -318,12 +318,12 @@ func TestMoreMetersThanFit(t *testing.T) {
 		for _, m := range linksOf(s, s.Admin(), p)["EUR"]["meters"].([]any) {
 			if m := m.(map[string]any); m["pending_subscriptions"] != 0.0 {
 				if waiting++; m["next_switch_at"] != nil {
-					t.Errorf("%v follows at %v", m["meter_code"], m["next_switch_at"])
+					t.Errorf("%v switches at %v, want never", m["meter_code"], m["next_switch_at"])
 				}
 			}
 		}
 		if waiting != 1 || strings.Contains(s.Log(), "failed to switch") {
-			t.Errorf("%d meters wait: %s", waiting, s.Log())
+			t.Errorf("%d meters are pending, want 1: %s", waiting, s.Log())
 		}
 	})
 }

@@ -74,7 +74,8 @@ func (p pricedPlan) change(body apptest.Object) apptest.Reply {
 	return p.k.AdminCall("PATCH", "/plans/"+p.plan, body)
 }
 
-// keepsIDs returns the IDs of the first prices.
+// keepsIDs checks that a price keeps its ID while its currency remains. It returns the IDs of the
+// first prices.
 func (p pricedPlan) keepsIDs(t *testing.T) map[string]string {
 	k, plan, put := p.k, p.plan, p.put
 	first := put(apptest.Price("USD", 1200), apptest.Price("EUR", 1000, "price_eur")).Want(200)
@@ -83,8 +84,7 @@ func (p pricedPlan) keepsIDs(t *testing.T) map[string]string {
 		WantAt("data.1", apptest.Object{"id": ids["USD"], "currency": "USD", "price_cents": 1200.0, "psp_price_id": nil})
 	k.AdminCall("GET", "/plans/"+plan, nil).Want(200).WantAt("data.prices", first.At("data"))
 
-	// A currency that remains keeps its price ID. One that is removed and added again gets a
-	// new ID.
+	// A currency that is removed and added again gets a new price ID.
 	second := put(apptest.Price("GBP", 0), apptest.Price("EUR", 1000)).Want(200)
 	if now := idsBy(second, "data", "currency"); now["EUR"] != ids["EUR"] || now["GBP"] == "" || len(now) != 2 {
 		t.Errorf("ids %v after %v", now, ids)
@@ -247,7 +247,7 @@ func (p entitledPlan) put(set ...any) apptest.Reply {
 	return p.k.AdminCall("PUT", p.path(), apptest.Object{"entitlements": append([]any{}, set...)})
 }
 
-// showsSet returns the IDs of the first entitlements, by feature.
+// showsSet checks the entitlements that the plan shows. It returns their IDs by feature.
 func (p entitledPlan) showsSet(t *testing.T) map[string]string {
 	k, plan, sso, calls, path, put := p.k, p.plan, p.sso, p.calls, p.path(), p.put
 	k.AdminCall("GET", path, nil).Want(200).WantAt("data", []any{})
@@ -263,7 +263,7 @@ func (p entitledPlan) showsSet(t *testing.T) map[string]string {
 	wantShape(first, "data.entitlements.0", entry(ids[sso], sso, "boolean", nil))
 	wantShape(first, "data.entitlements.1", entry(ids[calls], calls, "quota", 9007199254740993.0))
 	if !strings.Contains(first.Text, "9007199254740993") {
-		t.Errorf("a long quota is bent: %s", first.Text)
+		t.Errorf("a large quota was changed: %s", first.Text)
 	}
 	first.WantAt("data.id", plan)
 	k.AdminCall("GET", path, nil).Want(200).WantAt("data", first.At("data.entitlements"))

@@ -167,7 +167,7 @@ func TestCatalogTrail(t *testing.T) {
 					apptest.Reply{T: t, Body: apptest.Object{"v": state[key]}}.WantAt("v", value)
 				}
 				if w.action == "product.updated" && len(state) != 2 {
-					t.Errorf("%s has what did not change: %v", side, state)
+					t.Errorf("%s contains unchanged fields: %v", side, state)
 				}
 			}
 		}

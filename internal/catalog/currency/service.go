@@ -51,8 +51,8 @@ func (s *Service) ListAddable(ctx context.Context) ([]catalog.Currency, error) {
 	}), nil
 }
 
-// Create adds a currency, in ISO 4217 or not. Its code must be three upper-case letters. It returns
-// a 422 error on code if the code exists.
+// Create adds a currency, which need not be in ISO 4217. Its code must be three upper-case letters.
+// It returns a 422 error on code if the code exists.
 func (s *Service) Create(ctx context.Context, c catalog.Currency) error {
 	return s.db.Tx(ctx, func(ctx context.Context) error {
 		created, err := s.insert(ctx, c)
@@ -74,7 +74,7 @@ func (s *Service) insert(ctx context.Context, c catalog.Currency) (created bool,
 }
 
 // AddListed adds ISO 4217 currencies by code, case-insensitively, in one transaction. It does not
-// change existing currencies, in ISO 4217 or not.
+// change existing currencies.
 func (s *Service) AddListed(ctx context.Context, codes []string) (AddedCurrencies, error) {
 	listed, err := isoCurrencies()
 	if err != nil {
@@ -121,10 +121,10 @@ func (s *Service) addListed(ctx context.Context, out *AddedCurrencies, listed []
 
 // Update changes a currency and returns the result. change cannot change the code. Update returns
 // ErrInUse if change alters the number of decimals while amounts are stored in the currency,
-// because the amounts would have another meaning.
+// because stored amounts would then mean different values.
 //
 // Invariant: stored amounts refer to the currency's row by a foreign key. An amount is therefore
-// either visible here or stored after this transaction.
+// either visible to this transaction or stored after it.
 func (s *Service) Update(ctx context.Context, code string, change func(catalog.Currency) catalog.Currency) (catalog.Currency, error) {
 	var next catalog.Currency
 	err := s.db.Tx(ctx, func(ctx context.Context) error {

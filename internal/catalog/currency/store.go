@@ -18,8 +18,8 @@ type store struct {
 
 func (s store) q(ctx context.Context) *currencysql.Queries { return currencysql.New(s.conn(ctx)) }
 
-// lock reads a currency and blocks changes of it, and inserts of amounts in it, until the
-// transaction ends. It returns catalog.ErrNotFound if the code is unknown.
+// lock reads a currency. Until the transaction ends, it blocks changes of the currency and inserts
+// of amounts in the currency. It returns catalog.ErrNotFound if the code is unknown.
 func (s store) lock(ctx context.Context, code string) (catalog.Currency, error) {
 	row, err := s.q(ctx).LockCurrency(ctx, code)
 	return catalog.Currency{

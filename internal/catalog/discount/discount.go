@@ -16,7 +16,7 @@ import (
 // The durations of a discount.
 const (
 	Once      = "once"      // the first invoice above 0
-	Repeating = "repeating" // the invoices of some months
+	Repeating = "repeating" // the invoices of a number of months
 	Forever   = "forever"
 )
 
@@ -62,9 +62,8 @@ func (d Discount) AmountIn(currency string) (int64, bool) {
 	return 0, false
 }
 
-// Reduction returns the amount that the discount takes off an amount of a currency, in minor units. A
-// percentage is rounded half up, once, to a multiple of step, which is the smallest amount that the
-// provider can charge.
+// Reduction returns the discount on an amount of a currency, in minor units. A percentage is rounded
+// half up, once, to a multiple of step, which is the smallest amount that the provider can charge.
 func (d Discount) Reduction(amount int64, currency string, step int64) int64 {
 	if amount <= 0 {
 		return 0
@@ -78,17 +77,18 @@ func (d Discount) Reduction(amount int64, currency string, step int64) int64 {
 	return min(new(big.Int).Quo(share.Num(), share.Denom()).Int64()*step, amount)
 }
 
-// Covers reports whether the discount is for a plan at a price.
+// Covers reports whether the discount applies to a plan at a price above 0.
 func (d Discount) Covers(planID uuid.UUID, priceCents int64) bool {
 	return priceCents > 0 && (len(d.PlanIDs) == 0 || slices.Contains(d.PlanIDs, planID))
 }
 
-// WaivesAll reports whether nothing is ever owed with the discount.
+// WaivesAll reports whether the discount waives the whole amount of every invoice.
 func (d Discount) WaivesAll() bool {
 	return d.Duration == Forever && d.PercentOff != nil && *d.PercentOff == wholePercent
 }
 
-// EndsAfter returns the end of a discount that is redeemed at a time, or nil.
+// EndsAfter returns the end of a Repeating discount that is redeemed at the given time. It returns
+// nil for other discounts.
 func (d Discount) EndsAfter(redeemed time.Time) *time.Time {
 	if d.Duration != Repeating || d.Months == nil {
 		return nil
@@ -100,8 +100,8 @@ func (d Discount) EndsAfter(redeemed time.Time) *time.Time {
 	return &next
 }
 
-// AppliesAt reports whether a discount that is redeemed at a time applies to a period that begins
-// later. It ignores that an invoice can use up the discount.
+// AppliesAt reports whether a discount that is redeemed at the time redeemed applies to a period
+// that begins at the time period. It ignores that an invoice can use up the discount.
 func (d Discount) AppliesAt(redeemed, period time.Time) bool {
 	end := d.EndsAfter(redeemed)
 	return end == nil || period.Before(*end)

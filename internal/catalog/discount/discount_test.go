@@ -48,7 +48,7 @@ func TestDiscounts(t *testing.T) {
 		k.AdminCall("PATCH", "/discounts/"+id, object{"name": object{"en": nil}}).WantInvalid("name.en")
 		k.AdminCall("GET", "/discounts/"+id, nil).Want(200).WantAt("data.is_active", false)
 
-		k.AdminCall("POST", "/discounts", body(object{"code": "spring-26"})).WantInvalid("code") // in any case, also if inactive
+		k.AdminCall("POST", "/discounts", body(object{"code": "spring-26"})).WantInvalid("code") // codes ignore case, and inactive discounts count
 		k.AdminCall("DELETE", "/discounts/"+id, nil).Want(204)
 		k.AdminCall("DELETE", "/discounts/"+id, nil).WantRefused(404, "")
 		k.AdminCall("GET", "/discounts/"+id, nil).WantRefused(404, "")
@@ -60,7 +60,7 @@ func TestDiscounts(t *testing.T) {
 	})
 }
 
-// Each rule of the table refuses on its field, and nothing is created.
+// Each invalid discount is refused with an error on its field, and nothing is created.
 func TestDiscountRefusals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -167,7 +167,8 @@ type createInput struct {
 	}
 }
 
-// discount returns the requested discount, and the errors of fields that it cannot represent.
+// discount returns the requested discount, and errors for the fields that a Discount cannot
+// represent.
 func (in *createInput) discount() (Discount, error) {
 	b, one := in.Body, int64(1)
 	d := Discount{
@@ -246,7 +247,7 @@ type fixedFields struct {
 	EndsAt            shape.Opt[any] `json:"ends_at,omitzero" nullable:"true" doc:"Cannot be changed."`
 }
 
-// check returns the errors of the fields that a request has.
+// check returns an error for each of these fields that the request contains.
 func (f fixedFields) check() error {
 	var broken fault.Fields
 	for _, field := range []struct {

@@ -35,7 +35,7 @@ func IDOfCoupon(coupon string) uuid.UUID {
 	return id
 }
 
-// params returns the coupon and the promotion code as the provider gets them.
+// params returns the coupon and the promotion code in the form for the provider.
 func (d Discount) params() promo.Params {
 	p := promo.Params{
 		CouponID: d.CouponID(), Code: d.Code, Name: i18n.Pick(d.Name, i18n.Default), PercentOff: d.PercentOff,
@@ -48,7 +48,8 @@ func (d Discount) params() promo.Params {
 }
 
 // CheckAtProvider returns promotion_code_invalid if the code of a discount was deactivated or its coupon
-// was deleted at the provider. A code that was never used is not there yet.
+// was deleted at the provider. It returns nil for a code that was never used, which the provider does
+// not have yet.
 func (s *Service) CheckAtProvider(ctx context.Context, d Discount) error {
 	if d.PSPCodeID == "" {
 		return nil
@@ -64,18 +65,18 @@ func (s *Service) CheckAtProvider(ctx context.Context, d Discount) error {
 // and its coupon.
 //
 // Invariant: the discount is committed before the provider is called, and its ID names the coupon
-// and the requests. So concurrent uses and repeats after a lost answer create one coupon and one
+// and the requests. So concurrent uses and retries after a lost response create one coupon and one
 // code.
 //
 // EnsureCode returns promotion_code_invalid if another coupon has an active code with the same text, and
-// as CheckAtProvider does.
+// in the cases of CheckAtProvider.
 func (s *Service) EnsureCode(ctx context.Context, d Discount) (string, error) {
 	if d.PSPCodeID != "" {
 		return d.PSPCodeID, s.CheckAtProvider(ctx, d)
 	}
 	id, err := s.provider.Create(ctx, d.params(), func(ctx context.Context, coupon string) (bool, error) {
 		other, err := s.store.load(ctx, IDOfCoupon(coupon))
-		if errors.Is(err, catalog.ErrNotFound) { // a code that was made at the provider
+		if errors.Is(err, catalog.ErrNotFound) { // the other code was made at the provider
 			return false, nil
 		}
 		return err == nil && other.DeletedAt != nil, err

@@ -25,8 +25,8 @@ UPDATE discounts SET deleted_at = $2, updated_at = $2 WHERE id = $1;
 UPDATE discounts SET psp_code_id = $2 WHERE id = $1;
 
 -- name: CountHolds :one
--- The uses that other tenants hold. A hold lasts until its time, or until the provider has closed the
--- session of its checkout.
+-- Counts the other tenants that hold a use. A hold counts until it is redeemed or released, even
+-- after held_until.
 SELECT count(DISTINCT r.tenant_id) FROM discount_redemptions r
 WHERE r.discount_id = $1 AND r.redeemed_at IS NULL AND r.tenant_id <> sqlc.arg(tenant_id);
 

@@ -72,7 +72,8 @@ func (s *Service) check(ctx context.Context, d Discount, u Use) error {
 	return nil
 }
 
-// refuses returns the reason that does not depend on other redemptions, or "".
+// refuses returns the reason why a use cannot redeem the discount, or "". It ignores redemptions
+// and invoices.
 func (d Discount) refuses(u Use, now time.Time) Reason {
 	_, inCurrency := d.AmountIn(u.Currency)
 	switch {
@@ -90,7 +91,8 @@ func (d Discount) refuses(u Use, now time.Time) Reason {
 	return ""
 }
 
-// checkTenant refuses a tenant that has redeemed the code often enough, or that has paid before.
+// checkTenant refuses a tenant that has redeemed the code MaxPerTenant times. If the discount is
+// for first purchases only, it also refuses a tenant that has paid an invoice.
 func (s *Service) checkTenant(ctx context.Context, d Discount, tenantID uuid.UUID) error {
 	redeemed, err := s.store.countOfTenant(ctx, tenantID, d.ID)
 	if err != nil {
@@ -147,7 +149,7 @@ func (s *Service) Hold(ctx context.Context, id, discountID uuid.UUID, u Use, unt
 	return s.store.insertHold(ctx, id, u.TenantID, discountID, until, s.clock.Now())
 }
 
-// ExpiredHolds lists the holders of a code whose time has passed.
+// ExpiredHolds lists the holders of a code whose holds have expired.
 func (s *Service) ExpiredHolds(ctx context.Context, code string) ([]Holder, error) {
 	d, err := s.store.byCode(ctx, strings.TrimSpace(code))
 	if err != nil {
@@ -156,7 +158,7 @@ func (s *Service) ExpiredHolds(ctx context.Context, code string) ([]Holder, erro
 	return s.store.expiredHolds(ctx, d.ID, s.clock.Now())
 }
 
-// Has reports whether a discount has the code, in any case.
+// Has reports whether a discount has the code, ignoring case.
 func (s *Service) Has(ctx context.Context, id uuid.UUID, code string) bool {
 	d, err := s.store.load(ctx, id)
 	return err == nil && codeKey(d.Code) == codeKey(strings.TrimSpace(code))
@@ -191,7 +193,7 @@ func (s *Service) Release(ctx context.Context, tenantID, id uuid.UUID) error {
 	return s.store.release(ctx, tenantID, id)
 }
 
-// Discard deletes everything that a tenant holds and has redeemed, just before it is deleted.
+// Discard deletes the holds and redemptions of a tenant that is about to be deleted.
 func (s *Service) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return s.store.releaseTenant(ctx, tenantID)
 }

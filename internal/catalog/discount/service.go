@@ -67,7 +67,7 @@ func (s *Service) Page(ctx context.Context, q page.Query) ([]Discount, int64, er
 	return s.store.page(ctx, q)
 }
 
-// Load returns a discount, also a deleted one, or catalog.ErrNotFound.
+// Load returns a discount, deleted or not, or catalog.ErrNotFound.
 func (s *Service) Load(ctx context.Context, id uuid.UUID) (Discount, error) {
 	return s.store.load(ctx, id)
 }
@@ -82,7 +82,7 @@ func (s *Service) Get(ctx context.Context, id uuid.UUID) (Discount, error) {
 }
 
 // Create adds a discount and sets its ID and times. It returns a 422 error on code if another
-// discount has the code in any case, and on each other invalid field.
+// discount has the code, ignoring case, and on each other invalid field.
 func (s *Service) Create(ctx context.Context, d Discount) (Discount, error) {
 	err := s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		d.ID, d.CreatedAt, d.UpdatedAt = sqldb.NewID(), now, now
@@ -97,7 +97,7 @@ func (s *Service) Create(ctx context.Context, d Discount) (Discount, error) {
 	return d, err
 }
 
-// Update changes the name and the activity of a discount. Nothing else ever changes.
+// Update changes the name of a discount and whether it is active. The other fields never change.
 func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Discount)) (Discount, error) {
 	var d Discount
 	err := s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {

@@ -35,7 +35,7 @@ func (s store) load(ctx context.Context, id uuid.UUID) (Discount, error) {
 	return newDiscount(row)
 }
 
-// byCode returns the discount with the code in any case, or catalog.ErrNotFound.
+// byCode returns the discount with the code, ignoring case, or catalog.ErrNotFound.
 func (s store) byCode(ctx context.Context, code string) (Discount, error) {
 	row, err := s.q(ctx).DiscountByCode(ctx, codeKey(code))
 	if err != nil {
@@ -53,7 +53,7 @@ func (s store) lock(ctx context.Context, id uuid.UUID) (Discount, error) {
 	return newDiscount(row)
 }
 
-// codeKey returns the form of a code that is compared.
+// codeKey returns the form in which codes are compared.
 func codeKey(code string) string { return strings.ToUpper(code) }
 
 func newDiscount(r discountsql.Discount) (Discount, error) {
@@ -165,7 +165,8 @@ func (s store) discountOfHold(ctx context.Context, tenantID, id uuid.UUID) (uuid
 	return discountID, sqldb.WrapAbsent(err, "read hold of a discount", errNoHold)
 }
 
-// redeem marks a hold as redeemed. It reports whether this is new.
+// redeem marks a hold as redeemed. It reports false if the hold does not exist or was redeemed
+// before.
 func (s store) redeem(ctx context.Context, tenantID, id uuid.UUID, now time.Time) (bool, error) {
 	n, err := s.q(ctx).Redeem(ctx, discountsql.RedeemParams{TenantID: tenantID, ID: id, RedeemedAt: &now})
 	return n == 1, sqldb.Wrap(err, "redeem discount")

@@ -114,8 +114,8 @@ func TestPackRefusals(t *testing.T) {
 	})
 }
 
-// While a pack sells a meter's units, the meter cannot be deleted, renamed, or aggregated in a way
-// that does not add up.
+// While a pack sells a meter's units, the meter cannot be deleted, its code cannot change, and its
+// aggregation must remain sum or count.
 func TestMeterOfAPack(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -111,11 +111,12 @@ func (s *Service) NamesMeter(ctx context.Context, code string) (bool, error) {
 }
 
 // Create adds a pack and sets its IDs and times. It returns a 422 error on slug if another pack has
-// the slug, on feature_code unless a sum or count meter has the code, and on prices for an unknown
-// or repeated currency and an amount that the provider cannot charge.
+// the slug; on feature_code unless a sum or count meter has the code; and on a price if its
+// currency is unknown or repeated, or if the provider cannot charge its amount.
 //
 // Invariant: the meter of a pack that is not deleted exists and adds up or counts its events. A
-// change of a pack locks the meter, and a change of a meter locks it before it looks for packs.
+// change of a pack locks the meter, and a change of a meter locks the meter before it looks for
+// packs.
 func (s *Service) Create(ctx context.Context, p Pack) (Pack, error) {
 	err := s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p.ID, p.CreatedAt, p.UpdatedAt = sqldb.NewID(), now, now

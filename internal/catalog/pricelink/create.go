@@ -116,7 +116,7 @@ func (p priceParams) matches(plan catalog.Plan, price catalog.Price) bool {
 // Invariant: a price has at most one open operation. All callers with matching parameters repeat
 // the operation with its idempotency key until its result is known, regardless of its age and of
 // the caller that started it. A lost response, a crash and concurrent calls therefore all result in
-// one price at the provider. An operation with other parameters replaces it.
+// one price at the provider. A call with other parameters replaces the operation.
 func (s *Service) create(
 	ctx context.Context, planID, priceID uuid.UUID,
 	params func(ctx context.Context, plan catalog.Plan) (p priceParams, ownProduct bool, err error),
@@ -147,8 +147,8 @@ func (s *Service) create(
 		}
 		remote, err := s.performPrice(ctx, price, op)
 		if ownProduct && errors.Is(err, psp.ErrNotFound) {
-			// The plan's product does not exist at the provider: the account differs, or it was
-			// deleted manually.
+			// The plan's product does not exist at the provider: the account differs, or the
+			// product was deleted manually.
 			err = errors.Join(errChanged, s.forgetProduct(ctx, plan, op.Params.Product))
 		}
 		if err == nil {
@@ -188,7 +188,7 @@ func (s *Service) performPrice(ctx context.Context, price catalog.Price, op oper
 		case err == nil && remote.Active:
 			return remote, nil
 		case err == nil:
-			return psp.Price{}, errors.Join(errChanged, s.store.endOperation(ctx, price.ID, op.Key)) // deactivated since
+			return psp.Price{}, errors.Join(errChanged, s.store.endOperation(ctx, price.ID, op.Key)) // the price was deactivated since
 		case !errors.Is(err, psp.ErrNotFound):
 			return psp.Price{}, err
 		}

@@ -23,7 +23,7 @@ type operation[P any] struct {
 }
 
 // openOperation returns the open operation on target if its parameters match wanted. Otherwise it
-// replaces it with a new operation. It must run under the catalog lock.
+// replaces the open operation with a new one. It must run under the catalog lock.
 func openOperation[P any](
 	ctx context.Context, s store, now time.Time, target uuid.UUID, wanted P, fits func(open, wanted P) bool,
 ) (operation[P], error) {

@@ -25,8 +25,8 @@ func (s *Service) EnsureProduct(ctx context.Context, plan catalog.Plan) (string,
 }
 
 // ensureProduct returns the provider's product of a plan and creates it if necessary, with the same
-// three steps and the same invariant as create. The ID of the new product is chosen here, so a
-// repeated operation never creates a second product, however late it runs.
+// three steps and the same invariant as create. The ID of the new product is derived from the
+// operation's key, so a repeated operation never creates a second product, however late it runs.
 func (s *Service) ensureProduct(ctx context.Context, plan catalog.Plan) (string, error) {
 	linked := ""
 	var op operation[productParams]
@@ -68,8 +68,8 @@ func (s *Service) performProduct(ctx context.Context, plan catalog.Plan, op oper
 	return created, err
 }
 
-// settleProduct links the plan to the created product, unless it was linked to another one
-// concurrently. It returns the linked product.
+// settleProduct links the plan to the created product, unless a concurrent request has linked it to
+// another product. It returns the linked product.
 func (s *Service) settleProduct(ctx context.Context, planID, key uuid.UUID, pspProductID string) (linked string, err error) {
 	err = s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		var err error

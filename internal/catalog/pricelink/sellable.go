@@ -66,10 +66,10 @@ type Meters interface {
 	LinkedPrices(ctx context.Context, currency string) ([]MeterPrice, error)
 }
 
-// Obstacles returns, by plan ID, the reason why each plan with a price in the currency cannot be
-// sold. seats is the number of units of a seat plan to buy. It reads from the provider only prices
-// that were never read before. A price that cannot be read is not an obstacle, because
-// CheckSellable reads it again.
+// Obstacles returns, by plan ID, the reasons why plans cannot be sold in a currency. It omits plans
+// that can be sold, and plans without a price in the currency. seats is the number of units of a
+// seat plan to buy. It reads from the provider only prices that were never read before. A price
+// that cannot be read is not an obstacle, because CheckSellable reads it again.
 func (s *Service) Obstacles(ctx context.Context, plans []catalog.Plan, currency string, seats int64) (map[uuid.UUID]Obstacle, error) {
 	v, err := s.newView(ctx, plans, currency)
 	if err != nil {
@@ -136,8 +136,9 @@ func (s *Service) CheckAmount(ctx context.Context, currency string, amount, unit
 	return nil
 }
 
-// ExplainAmount returns the error of CheckAmount after the provider rejected a one-time payment, or
-// else cause. The provider can know other currencies and minimums than this service.
+// ExplainAmount returns the error of CheckAmount that explains why the provider rejected a one-time
+// payment, or else cause. The provider can have other currencies and minimums than this service
+// expects.
 func (s *Service) ExplainAmount(cause error) error {
 	switch {
 	case errors.Is(cause, psp.ErrTooSmall):
@@ -148,9 +149,9 @@ func (s *Service) ExplainAmount(cause error) error {
 	return cause
 }
 
-// ExplainRefusal returns the error of CheckSellable after the provider rejected a sale, with all
-// prices read again, or else cause. A price can have been deactivated since it was read, before the
-// event arrived.
+// ExplainRefusal explains why the provider rejected a sale. It reads all prices again and returns
+// the error of CheckSellable, or else cause. A price can have been deactivated since it was read,
+// before the event arrived.
 func (s *Service) ExplainRefusal(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64, cause error) error {
 	switch {
 	case errors.Is(cause, psp.ErrTooSmall): // in a currency whose minimum depends on the exchange rate
@@ -180,7 +181,7 @@ func (s *Service) newView(ctx context.Context, plans []catalog.Plan, currency st
 	var err error
 	v.currency, err = s.catalog.Currency(ctx, currency)
 	if errors.Is(err, catalog.ErrNotFound) {
-		return v, nil // nothing is sold in it
+		return v, nil // nothing is sold in an unknown currency
 	}
 	if err != nil {
 		return nil, err
@@ -223,8 +224,8 @@ func (v *view) loadPrices(ctx context.Context, plans []catalog.Plan) error {
 	return err
 }
 
-// checkChargeable returns an error if the provider cannot charge the amount, or that number of
-// units.
+// checkChargeable returns an error if the provider cannot charge the amount, or the total for that
+// number of units.
 func (v *view) checkChargeable(amount, units int64) error {
 	if !charge.Supports(v.currency.Code) {
 		return errCurrency

@@ -96,7 +96,7 @@ func (s *Service) Unlink(ctx context.Context, planID, priceID uuid.UUID) (catalo
 	return unlinked, err
 }
 
-// unlink removes the link of price unless it has changed.
+// unlink removes the link of price unless the link has changed.
 func (s *Service) unlink(ctx context.Context, now time.Time, price catalog.Price) (catalog.Price, error) {
 	old := price.PSPPriceID
 	price.PSPPriceID = nil

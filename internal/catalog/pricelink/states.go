@@ -14,7 +14,7 @@ import (
 // state is the last known state of a provider price.
 type state struct {
 	psp.Price      // zero if missing
-	missing   bool // it does not exist at the provider
+	missing   bool // the price does not exist at the provider
 }
 
 // lookTimeout limits the time for reading unknown prices in a list of plans.

@@ -45,7 +45,8 @@ type Switch struct {
 	Currency   string
 	MeterCode  string
 	PSPPriceID string // the price on sale; empty if the meter is no longer billed
-	// Pending is the number of subscriptions that still have another price, or lack one.
+	// Pending is the number of subscriptions that still have another price of the meter, or no
+	// price.
 	Pending int64
 	// Next is the time of the next switch; zero if none is pending.
 	Next time.Time
@@ -57,8 +58,8 @@ type RunningSubscriptions interface {
 	Switches(ctx context.Context, planID uuid.UUID) ([]Switch, error)
 }
 
-// Statuses compares each price of a plan with the provider's, sorted by currency. It does not fail
-// if the provider does: a price that could not be read has StatusUnknown.
+// Statuses compares each price of a plan with its counterpart at the provider, sorted by currency.
+// It does not fail if the provider fails: a price that could not be read has StatusUnknown.
 func (s *Service) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus, error) {
 	plan, err := s.catalog.CurrentPlan(ctx, planID)
 	if err != nil {

@@ -46,7 +46,7 @@ func (a *applier) applyCatalog(ctx context.Context, c Catalog) error {
 				plans = append(plans, productPlan{product, plan})
 			}
 		}
-		// The default plan comes last: another plan may give it up.
+		// Apply the default plan last, because another plan can be the default until it is updated.
 		slices.SortStableFunc(plans, func(a, b productPlan) int {
 			switch {
 			case a.data.IsDefault == b.data.IsDefault:

@@ -172,7 +172,7 @@ func TestParseReportsAllProblems(t *testing.T) {
 	_, err := pricelist.Parse([]byte("# prices\nproducts:\n  - slug: p\n    plans:\n      - slug: x\n        name: {fr: X}\n\nmeters:\n- code: m\n  prices:\n    EUR: -1\n"))
 	want := "line 11: meters[0].prices.EUR must not be negative"
 	if err == nil || err.Error() != want {
-		t.Errorf("what cannot be read: %v", err)
+		t.Errorf("an unreadable file: %v", err)
 	}
 	_, err = pricelist.Parse([]byte("features: [{code: a}]\nproducts:\n  - slug: p\n    name: {en: P}\n    plans:\n      - slug: x\n        name:\n          fr: X\n        pricing_type: flat\n        billing_cycle: monthly\n        prices:\n          EUR: -5\n"))
 	want = "line 1: features[0].name.en is required\n" +

@@ -50,7 +50,7 @@ type lists struct {
 	clock   *clock.Fixed
 }
 
-// unsold is a Subscriptions without any subscriptions.
+// unsold reports that plans do not have subscribers.
 type unsold struct{}
 
 func (unsold) HasSubscribers(context.Context, []uuid.UUID) (bool, error) { return false, nil }

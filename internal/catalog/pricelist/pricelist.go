@@ -124,7 +124,8 @@ type PriceData struct {
 	Link       Link
 }
 
-// UnitPriceData is the price of one unit of a meter in one currency. It has the same two forms.
+// UnitPriceData is the price of one unit of a meter in one currency. In a file it has the same two
+// forms as PriceData.
 type UnitPriceData struct {
 	UnitPrice money.UnitPrice // minor units
 	Link      Link
@@ -137,7 +138,7 @@ type Link struct {
 	PSPPriceID *string // nil to unlink
 }
 
-// LinkTo returns the link of a price for Export. It is not given if pspPriceID is nil.
+// LinkTo returns the link of a price for Export. Given is false if pspPriceID is nil.
 func LinkTo(pspPriceID *string) Link { return Link{Given: pspPriceID != nil, PSPPriceID: pspPriceID} }
 
 // Grant is the value of an entitlement: a quota, or unlimited access, which is true in a file.

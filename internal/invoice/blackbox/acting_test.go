@@ -9,7 +9,7 @@ import (
 )
 
 // operator.md, sections 3 and 7: the platform pays and voids a customer's invoice. pdf_url is the
-// platform's path, and creditable is the rest of a line that can be credited.
+// platform's path, and creditable is the amount of a line that can still be credited.
 func TestActingForInvoices(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, mode settings.InvoiceMode) {
@@ -30,7 +30,7 @@ func TestActingForInvoices(t *testing.T) {
 		s.Call("POST", ofAda+"/invoices/"+id+"/credit-notes", admin, note).Want(201)
 		s.Call("GET", ofAda+"/invoices/"+id, admin, nil).Want(200).WantAt("data.lines.0.creditable.amount_cents", total-300)
 
-		// The document, which the service makes soon after the payment in one mode.
+		// In one mode, the service renders the document soon after the payment.
 		pdf := ofAda + "/invoices/" + id + "/pdf"
 		apptest.Eventually(t, "the document", func() bool { return s.Call("GET", pdf, admin, nil).Status == 200 })
 		s.Call("GET", ofAda+"/invoices/"+id, admin, nil).Want(200).WantAt("data.pdf_url", pdf)

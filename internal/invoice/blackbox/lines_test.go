@@ -97,8 +97,8 @@ func TestLinesOfUsageNameTheirMeter(t *testing.T) {
 	})
 }
 
-// The lines of a discounted invoice have their full amounts, one more line has the discount, and they
-// add up in the resource, the document and the e-invoice.
+// The lines of a discounted invoice have their full amounts, and another line has the discount. The
+// lines add up in the resource, the document and the e-invoice.
 func TestDiscountLine(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, mode settings.InvoiceMode) {
@@ -126,7 +126,7 @@ func TestDiscountLine(t *testing.T) {
 			t.Error("the ID of the discount's line changes")
 		}
 
-		// An invoice without anything to pay has the discount, too.
+		// A fully discounted invoice also has the line with the discount.
 		bob := s.Register("bob@example.com", true)
 		free := s.Call("POST", bob.Path("/checkout"), bob.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(bob, "starter"), "currency": "EUR", "promotion_code": "all",

@@ -163,7 +163,7 @@ func TestIssuedInvoiceWithLeast(t *testing.T) {
 		apptest.Exec(t, s.DB(), `UPDATE invoices SET due_date = $2 WHERE id = $1`, ids[1], time.Date(2020, 1, 31, 23, 59, 59, 0, time.UTC))
 		s.Call("GET", path, o.Token, nil).Want(200).WantAt("data.due_date", "2020-01-31")
 
-		// Without a document, the PDF is not found. With one, the invoice has its URL.
+		// Without a document, the PDF is not found. With a document, the invoice has its URL.
 		s.Call("GET", path+"/pdf", o.Token, nil).WantRefused(404, "")
 		apptest.Exec(t, s.DB(), `INSERT INTO invoice_documents (tenant_id, invoice_id, bytes, created_at) VALUES ($1, $2, $3, $4)`,
 			o.Tenant, ids[1], []byte("%PDF-1.7 test"), s.Now())

@@ -72,7 +72,7 @@ func TestPayInvoice(t *testing.T) {
 		if got := wantAction(failed, "payment_action", "pay"); got != page {
 			t.Errorf("the page is %s, and was %s", got, page)
 		}
-		// Adding a card does not pay the invoice. Several concurrent payments charge once.
+		// Adding a card does not pay the invoice. Concurrent payments charge the card once.
 		c.ReplaceCard(apptest.CardPays)
 		shown("open")
 		charges := len(s.ProviderObjects(c.Owner, "charge"))

@@ -45,14 +45,14 @@ func TestOptionalMails(t *testing.T) {
 				s.Advance(32 * apptest.Day)
 				apptest.Eventually(t, "the receipt of the renewal", func() bool { return len(s.Mails(billing)) == 2 })
 
-				// Payment from credit sends no receipt.
+				// The receipt states only the amount that the card paid, without the credit.
 				customer := s.ProviderObjects(o, "customer")[0].Str("id")
 				s.AtProvider("POST", "/customers/"+customer+"/balance_transactions", "amount", "-500", "currency", "eur")
 				s.Advance(31 * apptest.Day)
 				apptest.Eventually(t, "the receipt of the rest", func() bool { return len(s.Mails(billing)) == 3 })
 				rest := slices.IndexFunc(s.Mails(billing), func(m map[string]any) bool { return strings.Contains(m["text"].(string), "€14.00") })
 				if rest < 0 {
-					t.Errorf("no receipt names €14.00: %v", s.Mails(billing))
+					t.Errorf("no receipt of €14.00: %v", s.Mails(billing))
 				}
 			})
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Reconciliation finds provider changes whose events were lost and applies them. It never changes
-// issued invoices but reports the difference.
+// Reconciliation finds provider changes whose events were lost and applies them. Of an issued
+// invoice it changes only the status, and reports other differences.
 func TestReconcileInvoices(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -19,13 +19,13 @@ func TestReconcileInvoices(t *testing.T) {
 		s.AtProvider("POST", "/invoices/"+open["late"]+"/mark_uncollectible")
 		s.AwaitNotifications()
 		if found := s.Reconcile(false); len(found) != 0 {
-			t.Fatalf("before anything was changed: %v", found)
+			t.Fatalf("before any change: %v", found)
 		}
 		s.Chaos(apptest.ChaosNoWebhooks)
 		s.PayAtProvider(open["paid"])
 		s.AtProvider("POST", "/invoices/"+open["voided"]+"/void")
 		s.AtProvider("POST", "/invoices/"+open["lost"]+"/mark_uncollectible")
-		s.PayAtProvider(open["late"]) // the status is final here
+		s.PayAtProvider(open["late"]) // its status in this service is already final
 		apptest.Exec(t, s.DB(), `UPDATE invoices SET total_cents = 5, currency = 'USD' WHERE psp_invoice_id = $1`, open["other"])
 		apptest.Exec(t, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, open["gone"])
 		// Create an invoice without an event: an upgrade that is billed immediately.

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A line is credited up to the amount that its discount left. The discount itself, an adjustment, is
-// not credited.
+// A line can be credited up to its amount after the discount. The discount itself, an adjustment,
+// cannot be credited.
 func TestCreditOfDiscountedLines(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -59,7 +59,8 @@ func TestCreditInDinars(t *testing.T) {
 	})
 }
 
-// A credit note follows its invoice: with reverse charge its tax is 0, even if the number became invalid.
+// The tax of a credit note is 0 if its invoice has reverse charge, even if the VAT number has become
+// invalid.
 func TestCreditWithReverseCharge(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

@@ -68,7 +68,7 @@ func (s *Service) reconcile(ctx context.Context, p *compare.Part, w *walk) (done
 }
 
 // compareTenant compares the credit notes of a tenant. If one comparison fails, the others still run.
-// It skips invoices that are unknown here, which the comparison of invoices reports.
+// It skips invoices that this service does not know, because the comparison of invoices reports them.
 func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair bool) (found []compare.Difference, err error) {
 	customers, err := s.deps.Invoices.CustomersOf(ctx, tenantID)
 	if err != nil {

@@ -80,7 +80,7 @@ type Line struct {
 	pspLineID string
 }
 
-// request is a request to credit an invoice, as it is stored.
+// request is the stored form of a request to credit an invoice.
 type request struct {
 	Lines       []requestLine `json:"lines,omitempty"`
 	AmountCents int64         `json:"amount_cents,omitempty"`
@@ -105,20 +105,20 @@ func (r request) isRetryOf(n Note, invoiceID uuid.UUID) bool {
 	return r.fingerprint() == n.request.fingerprint()
 }
 
-// fingerprint returns the request as text, without the source of the caller.
+// fingerprint returns the request as text. It identifies the caller only by user and API key.
 func (r request) fingerprint() string {
 	r.By = authz.Origin{UserID: r.By.UserID, KeyID: r.By.KeyID}
 	text, _ := json.Marshal(r) // cannot fail
 	return string(text)
 }
 
-// retry is a refund that replaces a failed one, as it is stored.
+// retry is the stored form of a refund that replaces a failed refund.
 type retry struct {
 	ID uuid.UUID    `json:"id"`
 	By authz.Origin `json:"by"`
 }
 
-// key identifies the refund of a retry at the provider.
+// retryKey identifies the refund of a retry at the provider.
 func (n Note) retryKey() string { return n.ID.String() + "/" + n.retry.ID.String() }
 
 func encode(v any) (sqldb.JSON, error) {

@@ -55,7 +55,7 @@ func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 	})
 }
 
-// statementOf returns a credit note in the form of its document. It is addressed like its invoice.
+// statementOf returns a credit note as its document shows it, with the recipient of its invoice.
 func statementOf(n Note, inv invoice.Invoice) invoice.CreditNote {
 	shown := invoice.Invoice{
 		ID: n.ID, TenantID: n.TenantID, Number: n.Number, Status: invoice.StatusOpen, Subtotal: n.Subtotal, Tax: n.Tax, Total: n.Total,

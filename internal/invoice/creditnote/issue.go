@@ -16,9 +16,9 @@ import (
 // Numbers is the format of the numbers that this service gives to credit notes.
 const Numbers invoice.NumberFormat = "CN-{year}-{number:6}"
 
-// adopt records the provider's credit notes of an invoice that are unknown here, whose outcome was
-// unknown, or that were voided. It then adds the recorded credit notes to the state. The caller
-// must hold the tenant's lock in a transaction.
+// adopt records the provider's credit notes of an invoice: new credit notes, the outcomes of
+// pending requests, and voided credit notes. It then adds the recorded credit notes to the state.
+// The caller must hold the tenant's lock in a transaction.
 func (s *Service) adopt(ctx context.Context, st *state, remote []invoices.CreditNote) error {
 	known, err := s.store.ofInvoice(ctx, st.Invoice.TenantID, st.Invoice.ID)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Service) adoptOne(ctx context.Context, st *state, known []Note, made in
 		}
 	}
 	if made.Status == invoices.StatusVoid && s.deps.Invoices.IsIssuing() {
-		return false, nil // it takes no number
+		return false, nil // a void credit note takes no number
 	}
 	return true, s.insertMade(ctx, st, made)
 }

@@ -167,8 +167,9 @@ func TestRefusedCreditNotes(t *testing.T) {
 	})
 }
 
-// A credit note of an open invoice lowers the amount due, and the invoice is paid when nothing is left.
-// Drafts and void invoices cannot be credited. Notes that are voided at the provider read void.
+// A credit note of an open invoice lowers the amount due, and the invoice is paid when nothing is left
+// to pay. Drafts and void invoices cannot be credited. Credit notes that are voided at the provider
+// become void.
 func TestCreditOfAnOpenInvoice(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -197,7 +198,8 @@ func TestCreditOfAnOpenInvoice(t *testing.T) {
 	})
 }
 
-// Concurrent requests credit the amount of the invoice, and a refusal takes no number.
+// Concurrent requests credit at most the amount of the invoice, and a refused request takes no
+// number.
 func TestConcurrentCreditNotes(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -233,7 +235,7 @@ func TestConcurrentCreditNotes(t *testing.T) {
 	}, apptest.WithPlatformInvoices)
 }
 
-// The provider's answer is lost: the credit note is found later, by a retry or by a job, and made once.
+// If the provider's response is lost, a retry or a job finds the credit note later. It is made once.
 func TestLostAnswerToACreditNote(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
@@ -255,7 +257,7 @@ func TestLostAnswerToACreditNote(t *testing.T) {
 		}
 		s.AwaitNotifications()
 		for c, want := range map[*bought]float64{&ada: 500, &eve: 700, &bob: 500} {
-			// The job may have recorded the credit note for a request and be reading the refund.
+			// The job may have recorded the credit note, but not read the refund yet.
 			apptest.Eventually(t, "the refund", func() bool { return reflect.DeepEqual(c.show().At("data.refunded"), cents(want)) })
 			c.show().WantAt("data.credited", cents(want))
 		}

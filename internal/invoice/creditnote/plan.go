@@ -137,7 +137,8 @@ func (st state) findLine(id uuid.UUID) (invoice.Line, error) {
 	return invoice.Line{}, errNotFound
 }
 
-// excludesTax reports whether the lines of the invoice exclude the tax, as a tax of the provider can.
+// excludesTax reports whether the lines of the invoice exclude the tax, which is possible if the
+// provider computes the tax.
 func (st state) excludesTax() bool {
 	net := st.Invoice.Total.AmountCents
 	for _, line := range st.Remote.Lines {

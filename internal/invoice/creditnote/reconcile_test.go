@@ -32,7 +32,7 @@ func TestReconcileCreditNotes(t *testing.T) {
 		}
 		differing := of(0)
 		if found := onlyNotes(s.Reconcile(false)); len(found) != 0 {
-			t.Fatalf("before anything was changed: %v", found)
+			t.Fatalf("before any change: %v", found)
 		}
 		s.Chaos(apptest.ChaosNoWebhooks)
 		s.AtProvider("POST", "/credit_notes", "invoice", pspInvoice, "amount", "300", "credit_amount", "300")

@@ -116,9 +116,9 @@ func (s *Service) completeRetry(ctx context.Context, n Note, r invoices.Refund) 
 
 // retryRefund refunds the amount of a failed refund again.
 //
-// Invariant: a credit note has at most one pending retry. It is committed under the tenant's lock
-// before the provider is called, and names the provider's refund. Concurrent and repeated requests
-// refund once.
+// Invariant: a credit note has at most one pending retry. The retry is committed under the tenant's
+// lock before the provider is called, and its ID names the provider's refund. So concurrent and
+// repeated requests refund once.
 func (s *Service) retryRefund(ctx context.Context, tenantID, id uuid.UUID) (Note, error) {
 	for began := s.deps.Lease.Now(); ; {
 		n, isBusy, err := s.claimRetry(ctx, tenantID, id)
@@ -182,7 +182,8 @@ func (s *Service) sendRetry(ctx context.Context, n Note) error {
 	return errors.Join(err, s.endRetry(context.WithoutCancel(ctx), n, left))
 }
 
-// endRetry ends the work on a retry whose outcome is unknown, or deletes the retry for nil.
+// endRetry releases the lease of a retry and stores left in its place: the retry itself if its
+// outcome is unknown, or nil to delete it.
 func (s *Service) endRetry(ctx context.Context, n Note, left *retry) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, n.TenantID); err != nil {

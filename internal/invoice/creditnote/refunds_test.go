@@ -52,7 +52,7 @@ func TestRefundsChangeLater(t *testing.T) {
 	})
 }
 
-// The answer to a retried refund is lost: the next attempt finds it.
+// If the response to a retried refund is lost, the next attempt finds the refund.
 func TestLostAnswerToARetry(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {

@@ -21,7 +21,7 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// JobSettle is the kind of job that looks up the outcome of a request that died.
+// JobSettle is the kind of job that looks up the outcome of an interrupted request.
 const JobSettle = "credit_note.settle"
 
 const (
@@ -30,11 +30,11 @@ const (
 	// busyWait is how long a request waits for another request of the same tenant. It is shorter than
 	// the request timeout.
 	busyWait = 20 * time.Second
-	// pollInterval is the interval at which it looks whether the other request has ended.
+	// pollInterval is the interval between checks whether the other request has ended.
 	pollInterval = 50 * time.Millisecond
 )
 
-// Documents downloads the provider's documents. *document.Client implements it.
+// Documents downloads the provider's documents. *invoices.Documents implements it.
 type Documents interface {
 	Fetch(ctx context.Context, link string) (invoices.Document, error)
 }
@@ -104,8 +104,8 @@ func (s *Service) load(ctx context.Context, tenantID, invoiceID uuid.UUID) (stat
 
 // create issues a credit note.
 //
-// Invariant: a tenant has at most one pending request. It is committed under the tenant's lock
-// before the provider is called, and its ID names the provider's credit note. So concurrent
+// Invariant: a tenant has at most one pending request. The request is committed under the tenant's
+// lock before the provider is called, and its ID names the provider's credit note. So concurrent
 // requests run one after another, and after a crash or an error the outcome is looked up: a credit
 // note is neither lost nor made twice.
 func (s *Service) create(ctx context.Context, tenantID, invoiceID uuid.UUID, r request) (Note, error) {
@@ -134,7 +134,7 @@ func (s *Service) create(ctx context.Context, tenantID, invoiceID uuid.UUID, r r
 	}
 }
 
-// claim is the result of a try to claim a tenant's credit notes.
+// claim is the result of an attempt to claim a tenant's credit notes.
 type claim struct {
 	note   Note      // leased to the caller
 	isOurs bool      // note is the caller's new request, not an earlier one
@@ -172,8 +172,9 @@ func (s *Service) claim(ctx context.Context, tenantID, invoiceID uuid.UUID, r re
 	return c, err
 }
 
-// findRepeated returns the credit note of an earlier attempt of the same request. The attempt has
-// the same idempotency key, or its credit note was not in any response.
+// findRepeated returns the credit note of an earlier attempt of the same request. With an
+// idempotency key, that is an attempt with the same key. Without a key, it is an attempt with the
+// same parameters whose credit note no response has returned.
 func (s *Service) findRepeated(ctx context.Context, tenantID, invoiceID uuid.UUID, r request) (uuid.UUID, error) {
 	notes, err := s.store.ofInvoice(ctx, tenantID, invoiceID)
 	if err != nil {
@@ -231,8 +232,8 @@ func (s *Service) apply(ctx context.Context, n Note) error {
 	}
 }
 
-// settle looks up the outcome of a request that is leased to the caller and whose response has failed.
-// It records the credit note, or deletes the request if the provider does not have it.
+// settle looks up the outcome of a request that is leased to the caller and got no usable response. It
+// records the credit note, or deletes the request if the provider does not have it.
 func (s *Service) settle(ctx context.Context, n Note) error {
 	made, err := s.deps.Notes.Find(ctx, n.pspInvoiceID, n.ID.String())
 	if errors.Is(err, psp.ErrNotDone) || errors.Is(err, psp.ErrNotFound) {
@@ -287,7 +288,7 @@ func (s *Service) discard(ctx context.Context, n Note) error {
 	return s.store.discard(context.WithoutCancel(ctx), n)
 }
 
-// enqueueSettle enqueues JobSettle for after the lease of a request.
+// enqueueSettle schedules JobSettle for the end of the lease of a request.
 func (s *Service) enqueueSettle(ctx context.Context, n Note) error {
 	return s.deps.Jobs.Enqueue(ctx, JobSettle, n.TenantID, jobs.Key(n.ID.String()), jobs.At(s.deps.Clock.Now().Add(leaseTime)))
 }

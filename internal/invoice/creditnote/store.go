@@ -258,7 +258,7 @@ func (s store) lease(ctx context.Context, n Note, until time.Time) error {
 	return sqldb.Wrap(err, "lease credit note")
 }
 
-// answer stores that a response reports the credit note.
+// answer records that a response has returned the credit note to the caller.
 func (s store) answer(ctx context.Context, n Note) error {
 	err := s.q(ctx).AnswerNote(ctx, creditnotesql.AnswerNoteParams{TenantID: n.TenantID, ID: n.ID})
 	return sqldb.Wrap(err, "store response of credit note")
@@ -280,7 +280,7 @@ func (s store) setRefundStatus(ctx context.Context, tenantID uuid.UUID, refundID
 	return sqldb.Wrap(err, "store status of refund")
 }
 
-// setRetry stores a retry, or deletes it for nil, with its lease.
+// setRetry stores a retry with the end of its lease, or deletes the retry if r is nil.
 func (s store) setRetry(ctx context.Context, n Note, r *retry, until time.Time) error {
 	p := creditnotesql.SetRetryParams{TenantID: n.TenantID, ID: n.ID, LeasedUntil: until}
 	if r != nil {

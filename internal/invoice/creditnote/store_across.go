@@ -31,8 +31,8 @@ func (s store) sumAcross(ctx context.Context, q page.Query) ([]CreditNoteSums, e
 	return totals, err
 }
 
-// pageAcross returns a page of the list across tenants, and count, which is the number of entries of
-// all pages.
+// pageAcross returns a page of the list across tenants. count is the number of entries on all pages,
+// which it also returns.
 func (s store) pageAcross(ctx context.Context, q page.Query, count int64) ([]acrossEntry, int64, error) {
 	sel := page.Select{
 		Columns: noteColumns + ", t.id, t.name", From: "credit_notes n", Join: "JOIN tenants t ON t.id = n.tenant_id", Where: isListed,
@@ -50,7 +50,7 @@ func (s store) pageAcross(ctx context.Context, q page.Query, count int64) ([]acr
 	for i, e := range entries {
 		at[e.TenantID] = append(at[e.TenantID], i)
 	}
-	for tenantID, places := range at { // the lines, with the key that every shard has
+	for tenantID, places := range at { // read the lines per tenant, because the tenant is the shard key
 		notes := make([]Note, len(places))
 		for i, place := range places {
 			notes[i] = entries[place].Note

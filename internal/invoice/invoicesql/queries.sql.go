@@ -657,7 +657,7 @@ type ListLastAttemptsRow struct {
 	PSPSubscriptionID string
 }
 
-// The open invoices of running subscriptions that will be collected for the last time between two
+// The open invoices of running subscriptions whose last attempt to collect is between the two given
 // times, and whose tenant was not notified.
 func (q *Queries) ListLastAttempts(ctx context.Context, arg ListLastAttemptsParams) ([]ListLastAttemptsRow, error) {
 	rows, err := q.db.QueryContext(ctx, listLastAttempts,
@@ -992,7 +992,8 @@ type QueueMailParams struct {
 	ID       uuid.UUID
 }
 
-// Records that the mail of an invoice is enqueued, unless it was or the invoice is not sent.
+// Records that the mail of an invoice is enqueued. Does nothing if it was enqueued before or if the
+// invoice is not sent by mail.
 func (q *Queries) QueueMail(ctx context.Context, arg QueueMailParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, queueMail, arg.TenantID, arg.ID)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The credit is the provider's balance, with the amounts that the platform granted and took back.
+// The credit is the provider's balance, with the amounts that the platform granted and revoked.
 // Invoices of both sources show the credit applied.
 func TestCredit(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// late stores a state of a paid invoice that was read before its payment and has a failure.
+// late stores a state of a paid invoice that is out of date: it has a failure and not the payment.
 func late(t *testing.T, s *apptest.Server, o apptest.Owner, pspID string) {
 	t.Helper()
 	book := payments.NewBook(s.DB(), clock.NewFixed(s.Now()), customers.Wallet{})

@@ -75,7 +75,8 @@ func (b *Book) LoadState(ctx context.Context, in psp.Invoice) (State, error) {
 // Invariant: a history entry has the same key each time the invoice is read. It is therefore stored
 // once, regardless of the number and order of the states.
 //
-// It reports whether the state was stored. A state that is older than the stored one is not stored.
+// StoreState reports whether the state was stored. It discards a state that is older than the
+// stored one.
 func (b *Book) StoreState(ctx context.Context, tenantID, id uuid.UUID, issued time.Time, s State) (isCurrent bool, err error) {
 	taken, err := b.store.noteState(ctx, tenantID, issued, b.failedAt(s), s)
 	if err != nil || !taken || s.Invoice.Status == draft {

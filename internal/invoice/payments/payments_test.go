@@ -118,7 +118,7 @@ func TestFailedPayment(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(failed.At("data"), billing(c).At("data.failed_payment")); diff != "" {
-			t.Errorf("the administration reads something else: %s", diff)
+			t.Errorf("the admin API shows another failed payment: %s", diff)
 		}
 		for locale, text := range map[string]string{"fr": "Le paiement a été refusé", "es": "Se ha rechazado el pago", "it": "Il pagamento è stato rifiutato"} {
 			r := s.NewRequest("GET", c.Path("/billing/failed-payment"), c.Token, nil)

@@ -1,6 +1,6 @@
 -- name: NoteState :execrows
--- A final status is not overwritten by an older reading, nor an attempt by an earlier one.
--- failed_at keeps the time of the first reading of a failure.
+-- An older reading does not overwrite a final status or a later attempt. failed_at keeps the time
+-- of the first reading of a failure.
 UPDATE psp_invoices
 SET status = sqlc.arg(status), number = sqlc.narg(number), currency = sqlc.arg(currency), total_cents = sqlc.arg(total_cents),
     paid_cents = sqlc.arg(paid_cents), open_cents = sqlc.arg(open_cents), issued_at = sqlc.arg(issued_at), year = sqlc.arg(year),

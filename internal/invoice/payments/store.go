@@ -27,7 +27,7 @@ func (s store) noteState(ctx context.Context, tenantID uuid.UUID, issued time.Ti
 	return n == 1, sqldb.Wrap(err, "store the status of an invoice")
 }
 
-// state returns the stored state of a provider invoice, or errNone.
+// state returns the stored state of a provider invoice, or errNotFound.
 func (s store) state(ctx context.Context, tenantID uuid.UUID, pspID string) (paymentssql.StateRow, error) {
 	row, err := s.q(ctx).State(ctx, paymentssql.StateParams{TenantID: tenantID, PSPInvoiceID: pspID})
 	return row, sqldb.WrapAbsent(err, "read the state of an invoice", errNotFound)
@@ -59,7 +59,7 @@ func (s store) sums(ctx context.Context, tenantID uuid.UUID) ([]paymentssql.Sums
 	return rows, sqldb.Wrap(err, "sum invoices")
 }
 
-// lastFailed returns the tenant's open invoice with the most recent failed payment, or errNone.
+// lastFailed returns the tenant's open invoice with the most recent failed payment, or errNotFound.
 func (s store) lastFailed(ctx context.Context, tenantID uuid.UUID) (paymentssql.LastFailedRow, error) {
 	row, err := s.q(ctx).LastFailed(ctx, tenantID)
 	if row.OwnNumber != nil {
@@ -69,7 +69,7 @@ func (s store) lastFailed(ctx context.Context, tenantID uuid.UUID) (paymentssql.
 }
 
 // payer returns the tenant's customer at the provider and its subscription there, if it has one. It
-// returns errNone if the tenant has no customer.
+// returns errNotFound if the tenant lacks a customer.
 func (s store) payer(ctx context.Context, tenantID uuid.UUID) (customer, subscription string, err error) {
 	row, err := s.q(ctx).Payer(ctx, tenantID)
 	if row.PSPSubscriptionID != nil {

@@ -35,7 +35,7 @@ var metadata = template.Must(template.New("xmp").Parse(`<x:xmpmeta xmlns:x="adob
 </rdf:Seq></pdfaSchema:property></rdf:li></rdf:Bag></pdfaExtension:schemas></rdf:Description>
 </rdf:RDF></x:xmpmeta>`))
 
-// describe adds the parts that PDF/A-3 requires and the PDF library supports.
+// describe adds the parts that PDF/A-3 requires, as far as the PDF library supports them.
 func (d *document) describe(title string) error {
 	var xmp bytes.Buffer
 	xmp.WriteString("<?xpacket begin=\"\ufeff\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n")

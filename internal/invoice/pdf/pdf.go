@@ -31,7 +31,7 @@ type Config struct {
 	// Hybrid embeds the e-invoice (Factur-X, ZUGFeRD) in each document if possible. Such a document
 	// is PDF/A-3.
 	Hybrid bool
-	// Practice marks each page: a sandbox simulates the payments.
+	// Practice marks each page as practice, because a sandbox simulates the payments.
 	Practice bool
 	Log      *slog.Logger // logs why a document has no e-invoice; can be nil
 }

@@ -220,7 +220,7 @@ func TestDocumentNamesItsMaker(t *testing.T) {
 	}
 	wide := func(s string) []byte { return []byte("\x00" + strings.Join(strings.Split(s, ""), "\x00")) }
 	if !bytes.Contains(file, wide("Acme")) || bytes.Contains(file, wide("Tenantry")) || bytes.Contains(file, []byte("Tenantry")) {
-		t.Error("another maker than Acme")
+		t.Error("the producer is not Acme")
 	}
 }
 
@@ -474,7 +474,7 @@ func TestMissingCharacters(t *testing.T) {
 	composed, decomposed := sample("EUR", 2, "en", 900), sample("EUR", 2, "en", 900)
 	composed.Invoice.Billed.Name, decomposed.Invoice.Billed.Name = ptr("Ångström"), ptr(norm.NFD.String("Ångström"))
 	if !bytes.Equal(render(t, composed), render(t, decomposed)) {
-		t.Error("a decomposed name is drawn in another way")
+		t.Error("a decomposed name is drawn differently")
 	}
 }
 

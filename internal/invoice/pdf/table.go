@@ -226,8 +226,8 @@ func (d *document) notes() {
 	}
 }
 
-// taxText returns the text asVAT if the payer's country calls the tax VAT (the EU and Great
-// Britain), and the text other elsewhere.
+// taxText returns the text with the key asVAT if the payer's country calls the tax VAT (the EU and
+// Great Britain), and otherwise the text with the key other.
 func (d *document) taxText(asVAT, other string, values ...string) string {
 	country := text(d.of.Invoice.Billed.Address.Country)
 	if country == "" || country == "GB" || vat.IsInEU(country) {

@@ -1,5 +1,5 @@
-// Package charge converts amounts of money between the minor units used here and the payment
-// provider's, and determines which amounts the provider can charge
+// Package charge converts amounts of money between the minor units of this service and of the
+// payment provider, and determines which amounts the provider can charge
 // (rules: money#providers-and-decimals).
 package charge
 
@@ -17,8 +17,8 @@ import (
 // possible_amounts lists the nearest amounts that it can charge.
 var ErrUnsupported = fault.NewCoded(fault.Invalid, fault.PSPAmountUnsupported)
 
-// ErrMinorUnits rejects a currency that has too few decimals here: the provider would charge
-// amounts that cannot be represented here. It has the same code as ErrUnsupported.
+// ErrMinorUnits rejects a currency that has too few decimals in this service: the provider would
+// charge amounts that the service cannot represent. It has the same code as ErrUnsupported.
 var ErrMinorUnits = &fault.Error{
 	Kind: fault.Invalid, Code: fault.PSPAmountUnsupported, Message: "error.psp_minor_units",
 }
@@ -47,7 +47,8 @@ func Supports(currency string) bool { return isOneOf(currency, supported) }
 const (
 	zeroDecimal  = "BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF"
 	threeDecimal = "BHD JOD KWD OMR TND" // the last digit must be 0
-	// Counted in hundredths for historical reasons, although the currencies have no decimals.
+	// For historical reasons, the provider counts these currencies in hundredths, although they do
+	// not have decimals.
 	wholeOnly = "ISK UGX"
 )
 
@@ -67,8 +68,8 @@ var minimums = map[string]int64{
 	"RON": 200, "SEK": 300, "SGD": 50, "THB": 1000, "USD": 50,
 }
 
-// Decimals returns the number of decimals that a currency (ISO 4217, upper case) has here. known is
-// false if the currency does not exist here.
+// Decimals returns the number of decimals of a currency (ISO 4217, upper case) in this service.
+// known is false if the service does not have the currency.
 type Decimals func(ctx context.Context, currency string) (decimals int, known bool, err error)
 
 // lookupError is an error returned by a Decimals. A call that fails with it does not count as a
@@ -90,20 +91,22 @@ func IsLookup(err error) bool {
 	return is
 }
 
-// Units converts amounts of one currency between the minor units used here and the provider's.
-// Package psp takes and returns all amounts in the units used here.
+// Units converts amounts of one currency between the minor units of this service and of the
+// provider. Package psp takes and returns all amounts in the units of this service.
 //
-// Invariant: every amount that the provider can charge is a whole number of units here, so that
-// converting back loses nothing. UnitsOf rejects other currencies.
+// Invariant: every amount that the provider can charge is a whole number of this service's units,
+// so that converting back loses nothing. UnitsOf rejects other currencies.
 type Units struct {
 	currency string
 	// The provider's amount is ours × factor / divisor. One of the two is 1.
 	factor, divisor int64
-	// step and max are the smallest and the largest chargeable amount, in the units used here.
+	// step and max are the smallest and the largest chargeable amount, in the units of this
+	// service.
 	step, max int64
 }
 
-// UnitsOf returns the units of a currency with the given number of decimals here, or ErrMinorUnits.
+// UnitsOf returns the units of a currency that has the given number of decimals in this service, or
+// ErrMinorUnits.
 func UnitsOf(currency string, decimals int) (Units, error) {
 	currency = strings.ToUpper(currency)
 	theirs, step, most := rulesOf(currency)
@@ -116,7 +119,8 @@ func UnitsOf(currency string, decimals int) (Units, error) {
 	return u, nil
 }
 
-// ProviderUnits returns the units of a currency that has the same decimals here as at the provider.
+// ProviderUnits returns the units of a currency that has the same decimals in this service as at
+// the provider.
 func ProviderUnits(currency string) Units {
 	theirs, _, _ := rulesOf(strings.ToUpper(currency))
 	u, _ := UnitsOf(currency, theirs) // equal decimals are always valid
@@ -197,8 +201,8 @@ func (u Units) Maximum() int64 { return u.max }
 // Minimum returns the smallest positive amount of a single charge, or 0 if it is unknown.
 func (u Units) Minimum() int64 { return u.FromProvider(minimums[u.currency]) }
 
-// FromProvider converts an amount of the provider to the minor units used here. Amounts that could
-// not be charged are rounded, half away from zero.
+// FromProvider converts an amount of the provider to the minor units of this service. Amounts that
+// could not be charged are rounded, half away from zero.
 func (u Units) FromProvider(amount int64) int64 {
 	half := u.factor / 2
 	if amount < 0 {
@@ -207,8 +211,8 @@ func (u Units) FromProvider(amount int64) int64 {
 	return (amount*u.divisor + half) / u.factor
 }
 
-// FromProviderExact is FromProvider for an amount that must not be rounded. It returns nil if it
-// would be.
+// FromProviderExact is FromProvider for an amount that must not be rounded. It returns nil if
+// rounding is necessary.
 func (u Units) FromProviderExact(amount *int64) *int64 {
 	if amount == nil || *amount%u.factor != 0 {
 		return nil

@@ -15,7 +15,7 @@ func TestAmountsThatTheProviderCharges(t *testing.T) {
 	for _, tt := range []struct {
 		currency string
 		decimals int
-		// Pairs of an amount here and the provider's amount.
+		// Pairs of an amount in this service and the provider's amount.
 		good [][2]int64
 		// Amounts that cannot be charged, with the nearest chargeable ones.
 		bad map[int64][]int64
@@ -40,7 +40,7 @@ func TestAmountsThatTheProviderCharges(t *testing.T) {
 		}
 		for _, pair := range tt.good {
 			if got, err := u.ToProvider(pair[0]); err != nil || got != pair[1] || u.FromProvider(got) != pair[0] {
-				t.Errorf("%d %s: %d there and %d again, %v", pair[0], tt.currency, got, u.FromProvider(got), err)
+				t.Errorf("%d %s: %d at the provider, converted back %d, %v", pair[0], tt.currency, got, u.FromProvider(got), err)
 			}
 		}
 		for minor, want := range tt.bad {
@@ -64,7 +64,7 @@ func TestAmountsThatTheProviderCharges(t *testing.T) {
 }
 
 // Every chargeable amount survives the conversion to the provider and back, in every currency and
-// with any number of decimals here. Any other amount lies between the proposed ones.
+// with any number of decimals in this service. Any other amount lies between the proposed ones.
 func TestUnitsThereAndBack(t *testing.T) {
 	t.Parallel()
 	for _, currency := range []string{"EUR", "JPY", "KWD", "ISK", "UGX", "MGA", "IDR", "HUF"} {
@@ -79,7 +79,7 @@ func TestUnitsThereAndBack(t *testing.T) {
 				switch {
 				case len(possible) == 0 && err == nil:
 					if again := u.FromProvider(there); again != minor {
-						t.Errorf("%d %s with %d decimals is %d there and %d again", minor, currency, decimals, there, again)
+						t.Errorf("%d %s with %d decimals is %d at the provider, converted back %d", minor, currency, decimals, there, again)
 					}
 				case len(possible) == 0 || err == nil:
 					t.Errorf("%d %s with %d decimals: %v, possible %v", minor, currency, decimals, err, possible)

@@ -37,13 +37,13 @@ type Config struct {
 	Types []string
 	// LastReceived is when the last notification was stored, or zero for never.
 	LastReceived time.Time
-	// Links are the prices here that are linked to a price of the provider.
+	// Links are the prices of this service that are linked to prices of the provider.
 	Links []Link
 	// Now returns the machine's time.
 	Now func() time.Time
 }
 
-// Link is a price here that is linked to a price of the provider.
+// Link is a price of this service that is linked to a price of the provider.
 type Link struct {
 	Name          string // for display, such as "plan starter in EUR"
 	PSPPriceID    string

@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
-// Limits for the deviation of the machine's clock. Signatures of notifications are rejected from
-// five minutes.
+// Limits for the deviation of the machine's clock. From a deviation of five minutes on, the
+// signatures of notifications are rejected.
 const (
 	skewWarning = time.Minute
 	skewError   = 5 * time.Minute
@@ -119,8 +119,8 @@ func permissions() []permission {
 			return readFirst(api.V1Refunds.List(ctx, &stripe.RefundListParams{ListParams: one}))
 		}},
 		{"Payment Intents", func(ctx context.Context, api *calls.API, _ stripe.ListParams) error {
-			// Only single objects are read. A key with the permission gets the error that the object is
-			// missing.
+			// The service reads only single payment intents, so read a missing one. With the
+			// permission, the error is that the object is missing.
 			_, err := api.V1PaymentIntents.Retrieve(ctx, "pi_none", nil)
 			if e, ok := errors.AsType[*stripe.Error](err); ok && e.Code == stripe.ErrorCodeResourceMissing {
 				return nil

@@ -100,8 +100,8 @@ type Part struct {
 func (p *Part) IsOver() bool { return p.due() }
 
 // Report reports differences and records a failure, which names the object that could not be
-// compared. It returns an error that ends the comparison after so many consecutive failures that
-// the rest would fail too.
+// compared. After maxFailures consecutive failures it returns an error, which ends the comparison,
+// because the rest would fail too.
 func (p *Part) Report(found []Difference, err error) error {
 	for _, d := range found {
 		p.report(d)

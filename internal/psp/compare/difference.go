@@ -40,23 +40,25 @@ type DifferenceKind string
 
 // The kinds of differences.
 const (
-	// KindDiffers means that a field has another value at the provider. That value is stored here,
-	// except in an invoice that was issued here.
+	// KindDiffers means that a field has another value at the provider. The service stores the
+	// provider's value, except in an invoice that it issued.
 	KindDiffers DifferenceKind = "differs"
-	// KindMissingHere means that a tenant's subscription, invoice or credit note is missing here. It
-	// is adopted or issued.
+	// KindMissingHere means that a tenant's subscription, invoice or credit note is missing in the
+	// service, which then adopts or issues it.
 	KindMissingHere DifferenceKind = "missing_here"
-	// KindMissingThere means that the object does not exist at the provider. A subscription is
-	// ended here. An invoice that was issued here stays.
+	// KindMissingThere means that the object does not exist at the provider. The service ends a
+	// subscription, and keeps an invoice that it issued.
 	KindMissingThere DifferenceKind = "missing_there"
-	// KindStillRunning means that a subscription has ended here but not at the provider. It is
-	// canceled there if it was replaced. Otherwise it is left to the operator.
+	// KindStillRunning means that a subscription has ended in the service but not at the provider.
+	// If it was replaced, it is canceled at the provider. Otherwise it is left to the operator.
 	KindStillRunning DifferenceKind = "still_running"
-	// KindNotTakenOver means that a subscription cannot be stored here because of its plan,
-	// currency or status, or because the tenant has another one. It is left to the operator.
+	// KindNotTakenOver means that the service cannot store a subscription because of its plan,
+	// currency or status, or because the tenant has another subscription. It is left to the
+	// operator.
 	KindNotTakenOver DifferenceKind = "not_taken_over"
-	// KindUnknownTenant means that a subscription that is not over was bought here, but its tenant
-	// does not exist here, for example because a backup was restored. It is left to the operator.
+	// KindUnknownTenant means that a subscription that is not over was bought in the service, but
+	// its tenant does not exist in the database, for example because a backup was restored. It is
+	// left to the operator.
 	KindUnknownTenant DifferenceKind = "unknown_tenant"
 )
 

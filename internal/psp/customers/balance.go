@@ -58,8 +58,8 @@ func (b Balances) Units(ctx context.Context, currency string) (charge.Units, err
 	return b.Client.UnitsRead(ctx, currency)
 }
 
-// Adjust changes the credit of a customer. Repeating it with the same key changes nothing. The key
-// protects for a day; after that, use IsDone before a retry.
+// Adjust changes the credit of a customer. Repeating it with the same key changes nothing. The
+// provider remembers the key for a day; after that, use IsDone before a retry.
 func (b Balances) Adjust(ctx context.Context, a Adjustment) error {
 	units, err := b.Client.UnitsRead(ctx, a.Currency)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // CodeConfirm is the code of a payment that waits for the payer's confirmation at the bank.
 const CodeConfirm = "authentication_required"
 
-// Failure is the failed last attempt to pay an open invoice. Key is empty if it has not failed.
+// Failure describes the last attempt to pay an open invoice, if it failed. Otherwise Key is empty.
 type Failure struct {
 	// Key identifies the attempt among the attempts for the same invoice.
 	Key string

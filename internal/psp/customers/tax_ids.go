@@ -92,7 +92,7 @@ func (r TaxIDs) GetTaxID(ctx context.Context, customerID, id string) (TaxID, err
 }
 
 // DeleteTaxID deletes a tax ID of a customer if it exists. The provider accepts no idempotency key
-// for deletions: a second one finds nothing.
+// for deletions: a second deletion finds nothing.
 func (r TaxIDs) DeleteTaxID(ctx context.Context, customerID, id string) error {
 	_, _, err := psp.Call(ctx, r.Client, "delete tax ID", func(ctx context.Context, api *calls.API) (*stripe.TaxID, error) {
 		return api.V1TaxIDs.Delete(ctx, id, &stripe.TaxIDDeleteParams{Customer: stripe.String(customerID)})

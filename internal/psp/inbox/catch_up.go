@@ -15,12 +15,13 @@ const (
 	catchUpOverlap = 15 * time.Minute
 	// catchUpFirst is how far back the list is read for the first time.
 	catchUpFirst = 24 * time.Hour
-	// catchUpMost is the maximum that the list is read back. The provider keeps no older events.
+	// catchUpMost is the longest time that the list is read back. The provider keeps no older
+	// events.
 	catchUpMost = 30 * 24 * time.Hour
 )
 
 // MinRetention is how long handled events must be stored. The provider can still list them, and an
-// unknown event would be handled again.
+// event that is not stored would be handled again.
 const MinRetention = catchUpMost
 
 // DeleteOld deletes up to limit handled events that were received between from (inclusive) and
@@ -30,8 +31,8 @@ func (r *Receiver) DeleteOld(ctx context.Context, from, before time.Time, limit 
 }
 
 // CatchUp processes events from the provider's list whose notification never arrived, and returns
-// their number. It only requests event types that have a handler, because an account has many more
-// that the provider need not send. It runs periodically, in one instance at a time
+// their number. It only requests event types that have a handler, because an account has many other
+// types that the provider need not send. It runs periodically, in one instance at a time
 // (rules: psp#notifications).
 //
 // Invariant: the cursor moves only after everything in the list is stored, to the time at which

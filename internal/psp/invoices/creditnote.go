@@ -75,7 +75,8 @@ type CreditNote struct {
 }
 
 // Create creates a credit note. It returns psp.ErrRefused if the provider rejects it. If the outcome
-// of an earlier attempt is unknown, use Find first: the key protects for a day.
+// of an earlier attempt is unknown, use Find first, because the provider remembers the key for only
+// a day.
 func (n CreditNotes) Create(ctx context.Context, p CreditNoteParams) (CreditNote, error) {
 	params, err := n.createParams(ctx, p)
 	if err != nil {

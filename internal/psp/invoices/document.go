@@ -78,7 +78,7 @@ type Document struct {
 // Fetch downloads the document of an invoice from its PDFURL. Every error is a psp.ErrUnavailable.
 //
 // The link must be the provider's. It redirects to storage hosts whose names are not documented, so
-// redirects to any public address are followed, by https.
+// redirects to any public address are followed, but only over https.
 func (c *Documents) Fetch(ctx context.Context, link string) (Document, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	var file io.ReadCloser

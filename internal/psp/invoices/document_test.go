@@ -31,7 +31,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return server.URL
 }
 
-// provider returns a client that treats the host of an address as one of the provider's.
+// provider returns a client that treats the host of an address as a host of the provider.
 func provider(t *testing.T, address string, reachable ...string) *invoices.Documents {
 	t.Helper()
 	host, err := url.Parse(address)

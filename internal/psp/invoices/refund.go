@@ -35,7 +35,7 @@ func statusOf(r *stripe.Refund) string {
 // Refund is a refund of a payment.
 type Refund struct {
 	ID       string
-	Key      string // of Refund; empty if the refund was made otherwise
+	Key      string // the key passed to CreditNotes.Refund; empty for other refunds
 	Currency string // ISO 4217, upper case
 	Amount   int64
 	Status   string
@@ -129,8 +129,8 @@ func (n CreditNotes) convertRefund(ctx context.Context, r *stripe.Refund) (Refun
 	}, err
 }
 
-// Refund refunds an amount of a payment. Repeating it with the same key refunds nothing. The key
-// protects for a day; after that, look for it in the refunds of the payment.
+// Refund refunds an amount of a payment. Repeating it with the same key refunds nothing. The
+// provider remembers the key for a day; after that, look for the key in the refunds of the payment.
 func (n CreditNotes) Refund(ctx context.Context, p Payment, amount int64, key string) (Refund, error) {
 	units, err := n.Client.UnitsRead(ctx, p.currency)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
-// maxName is the number of characters of a coupon's name that the provider accepts.
+// maxName is the maximum length of a coupon's name at the provider, in characters.
 const maxName = 40
 
 // Codes creates promotion codes.
@@ -37,8 +37,9 @@ type Amount struct {
 }
 
 // Create creates a coupon and its promotion code, unless they exist, and returns the ID of the
-// code. The provider allows only one active promotion code with the same text. If there is another
-// one, isStale reports whether it belongs to a deleted discount, so that it can be deactivated.
+// code. The provider allows only one active promotion code with the same text. If another code is
+// active, isStale reports whether the coupon of that code belongs to a deleted discount, so that
+// Create can deactivate the code.
 func (c Codes) Create(ctx context.Context, p Params, isStale func(ctx context.Context, coupon string) (bool, error)) (string, error) {
 	if err := c.createCoupon(ctx, p); err != nil {
 		return "", err

@@ -13,10 +13,11 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/calls"
 )
 
-// maxName is the number of characters of a product's name that the provider accepts.
+// maxName is the maximum length of a product's name at the provider, in characters.
 const maxName = 250
 
-// newestSessions is the number of sessions in which Open looks for the session of a lost answer.
+// newestSessions is the number of a customer's newest sessions among which Open looks for a session
+// whose response was lost.
 const newestSessions = 100
 
 // Sales opens and reads checkouts of one-time payments.
@@ -99,7 +100,7 @@ func (s Sales) Open(ctx context.Context, p Params) (Sale, error) {
 }
 
 // find looks for an open session of the same sale, which the metadata identifies, among the
-// customer's newest ones. Without one it returns psp.ErrNotDone.
+// customer's newest sessions. It returns psp.ErrNotDone if it does not find the session.
 func (s Sales) find(ctx context.Context, p Params) (Sale, error) {
 	open, _, err := psp.Call(ctx, s.Client, "find checkout of a payment", func(ctx context.Context, api *calls.API) ([]*stripe.CheckoutSession, error) {
 		list := api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{

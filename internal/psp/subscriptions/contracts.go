@@ -26,7 +26,7 @@ const (
 	MetaCustomPrice = "custom_price"
 )
 
-// CustomPrice is a price of one subscription, which is not in any list.
+// CustomPrice is a price that belongs to one subscription and is not in the catalog.
 type CustomPrice struct {
 	ProductID     string
 	Amount        int64  // per unit, in minor units
@@ -39,7 +39,7 @@ type CustomPrice struct {
 type ContractParams struct {
 	psp.CheckoutParams
 
-	Price *CustomPrice // instead of PriceID; nil for the price of a list
+	Price *CustomPrice // instead of PriceID; nil for a price of the catalog
 	// IsSent sends invoices instead of charging them. They are due after DaysUntilDue.
 	IsSent       bool
 	DaysUntilDue int64
@@ -80,9 +80,9 @@ func (c Contracts) Create(ctx context.Context, k ContractParams) (psp.Subscripti
 	return c.Client.CreateSubscriptionWith(ctx, k.CheckoutParams, params)
 }
 
-// SavedPaymentMethod returns the ID of a customer's payment method for charges without the
-// customer: the customer's default, otherwise the payment method of the latest subscription that has
-// one. Otherwise it returns "".
+// SavedPaymentMethod returns the ID of the payment method to charge while the customer is absent:
+// the customer's default, or else the payment method of the latest subscription that has one, or
+// else "".
 func (c Contracts) SavedPaymentMethod(ctx context.Context, customerID string) (string, error) {
 	id, _, err := psp.Call(ctx, c.Client, "get saved payment method", func(ctx context.Context, api *calls.API) (string, error) {
 		customer, err := api.V1Customers.Retrieve(ctx, customerID, nil)

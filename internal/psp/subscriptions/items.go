@@ -21,7 +21,7 @@ type Items struct{ Client *psp.Client }
 // Item is an invoice item.
 type Item struct {
 	ID     string
-	Amount int64 // in the minor units used here; set by Pending only
+	Amount int64 // in the minor units of this service; set only by ListPending
 	raw    *stripe.InvoiceItem
 }
 

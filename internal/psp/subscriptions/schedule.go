@@ -77,7 +77,8 @@ func (s Schedules) Set(ctx context.Context, subscriptionID string, n NextPeriod,
 	return err
 }
 
-// notDone makes a write again whose first answer was a failure. Repeating it is harmless.
+// notDone reports that a failed write was not done, so that the write is repeated. This is
+// harmless.
 func notDone(context.Context) (*stripe.SubscriptionSchedule, error) { return nil, psp.ErrNotDone }
 
 // Release ends the schedule of a subscription without changing the subscription. Without a schedule

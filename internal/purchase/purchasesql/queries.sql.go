@@ -178,7 +178,7 @@ type OpenPurchasesRow struct {
 	PSPSessionID *string
 }
 
-// Purchases of all tenants that were not looked at since a time.
+// Purchases of all tenants that were not read back after not_since.
 func (q *Queries) OpenPurchases(ctx context.Context, arg OpenPurchasesParams) ([]OpenPurchasesRow, error) {
 	rows, err := q.db.QueryContext(ctx, openPurchases, arg.Since, arg.NotSince, arg.Most)
 	if err != nil {

@@ -23,8 +23,8 @@ type CountHoldsParams struct {
 	TenantID   uuid.UUID
 }
 
-// The uses that other tenants hold. A hold lasts until its time, or until the provider has closed the
-// session of its checkout.
+// Counts the other tenants that hold a use. A hold counts until it is redeemed or released, even
+// after held_until.
 func (q *Queries) CountHolds(ctx context.Context, arg CountHoldsParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countHolds, arg.DiscountID, arg.TenantID)
 	var count int64

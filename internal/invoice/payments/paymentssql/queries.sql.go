@@ -144,8 +144,8 @@ type NoteStateParams struct {
 	Final         bool
 }
 
-// A final status is not overwritten by an older reading, nor an attempt by an earlier one.
-// failed_at keeps the time of the first reading of a failure.
+// An older reading does not overwrite a final status or a later attempt. failed_at keeps the time
+// of the first reading of a failure.
 func (q *Queries) NoteState(ctx context.Context, arg NoteStateParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, noteState,
 		arg.Status,
