@@ -28,9 +28,8 @@ type permissionFlags struct {
 	Permissions *string `placeholder:"NAME,..." help:"Platform permissions of the admin, such as plans.view,plans.update. Default: all."`
 }
 
-// list returns the permissions, or nil for all if the flag is not set. For an empty flag, which
-// could mean all permissions or no permission, it returns the unknown permission "", which is
-// rejected.
+// list returns the permissions, or nil for all permissions if the flag is not set. An empty flag is
+// ambiguous, so list returns the unknown permission "", which is rejected.
 func (f permissionFlags) list() []string {
 	if f.Permissions == nil {
 		return nil

@@ -101,7 +101,7 @@ func holdsAfter(t *testing.T, read func() string, before, after string, command 
 			for !done.Load() && !t.Failed() {
 				late := ended.Load()
 				if got := read(); got != after && (late || got != before) {
-					t.Errorf("%s, asked after the command: %t; want %s", got, late, after)
+					t.Errorf("got %s in a read that began after the command: %t; want %s", got, late, after)
 				}
 				asked.Add(1)
 			}

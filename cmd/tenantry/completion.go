@@ -11,7 +11,7 @@ import (
 )
 
 // completeCommand is the command that the shell scripts run with the words up to the cursor. The
-// parser does not have it, because the parser rejects incomplete words.
+// parser does not know the command, because it would reject incomplete words.
 const completeCommand = "__complete"
 
 // The completion scripts. They query the program, so they never become outdated.
@@ -48,8 +48,8 @@ func complete(app *kong.Application, words []string, out io.Writer) error {
 // candidate is a possible completion.
 type candidate struct{ word, help string }
 
-// candidates returns the completions for the last word. It returns none for values that only the
-// user knows, such as a file name.
+// candidates returns the completions for the last word. It returns no completions for values that
+// only the user knows, such as file names.
 func candidates(root *kong.Node, words []string) []candidate {
 	// bash splits --locale=fr into three words.
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "=" })

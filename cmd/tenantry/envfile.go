@@ -44,7 +44,7 @@ func (f envFile) check() error {
 	return nil
 }
 
-// writeEnvFile writes the answers to a file that only its owner can read. It replaces the file in
+// writeEnvFile writes the settings to a file that only its owner can read. It replaces the file in
 // one step.
 func writeEnvFile(path string, f envFile) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), ".tenantry.env-*") // with mode 0600

@@ -72,7 +72,7 @@ func killedImport(t *testing.T, dialect sqldb.Dialect) {
 		for count(moment.table) < moment.rows {
 			select {
 			case err := <-ended:
-				t.Fatalf("the import ended before it was killed among the %s: %v\n%s", moment.table, err, output.String())
+				t.Fatalf("the import ended before the test killed it during %s: %v\n%s", moment.table, err, output.String())
 			case <-time.After(time.Millisecond):
 			}
 		}
@@ -80,7 +80,7 @@ func killedImport(t *testing.T, dialect sqldb.Dialect) {
 			t.Fatal(err)
 		}
 		if err := <-ended; err == nil {
-			t.Errorf("the import was done before it was killed among the %s", moment.table)
+			t.Errorf("the import succeeded before the test killed it during %s", moment.table)
 		}
 	}
 	if out, err := command().CombinedOutput(); err != nil {

@@ -48,7 +48,7 @@ func TestTheDataFolderIsServedByOne(t *testing.T) {
 		}
 	}
 	if out, code := run("restore", "--force", backup); code != 1 || !strings.Contains(out, "data folder "+folder+" is in use") {
-		t.Errorf("a restore under the server: %d %s", code, out)
+		t.Errorf("a restore while the server runs: %d %s", code, out)
 	}
 	server.stop(t)
 	if out, code := run("restore", "--force", backup); code != 0 {

@@ -18,12 +18,12 @@ import (
 // terminal is a pseudo-terminal that runs a program.
 type terminal struct {
 	t     *testing.T
-	side  *os.File // of the user
-	inner *os.File // of the program
+	side  *os.File // the user's side
+	inner *os.File // the program's side
 
 	mu    sync.Mutex
 	shown strings.Builder
-	seen  int // the part of shown that wait has searched
+	seen  int // length of the part of shown that wait has searched
 }
 
 // runInTerminal starts a program in a new terminal, in its folder.
@@ -72,7 +72,8 @@ func (x *terminal) text() string {
 	return x.shown.String()
 }
 
-// wait waits until the terminal shows a text after the last one, and until its echo is on or off.
+// wait waits until the terminal shows text after the text of the previous wait, and until the echo
+// of input is on or off.
 func (x *terminal) wait(text string, echo bool) {
 	x.t.Helper()
 	defer func() {

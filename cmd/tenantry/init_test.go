@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// init creates the database and the first admin on both databases. An invalid answer about the
-// admin repeats the questions. Other commands use the file.
+// init creates the database and the first admin, on SQLite and on PostgreSQL. If the admin's
+// details are invalid, it asks for them again. Other commands can use the settings file.
 func TestInit(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -48,7 +48,7 @@ func TestInit(t *testing.T) {
 }
 
 // With --stripe-url, the printed command starts the service with the sandbox. Without an admin, the
-// database stays empty, and doctor only warns of it.
+// database stays empty, which is only a warning of doctor.
 func TestInitForPractice(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

@@ -80,7 +80,7 @@ func (r *recorder) logIn() {
 	r.token, r.tenant = session.AccessToken, session.User.Tenants[0].ID
 }
 
-// recordUntilKilled records usage on several connections, kills the server during that, and returns
+// recordUntilKilled records usage on several connections, kills the server meanwhile, and returns
 // the acknowledged keys.
 func (r *recorder) recordUntilKilled(round int, server *running) []string {
 	const connections, enough = 8, 100

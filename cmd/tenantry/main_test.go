@@ -18,7 +18,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(program{m}, map[string]func(){"tenantry": main, watched: main, "stubborn": stubborn})
 }
 
-// watched is the command for the program with the race detector, if the tests run with it.
+// watched is the command that runs the test binary as the program, with the race detector if the
+// tests have it.
 const watched = "tenantry-watched"
 
 // The scripts in testdata define the output and the exit codes of the commands.

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// downloadPDF downloads the first invoice of the tenant of the tour.
+// downloadPDF downloads the first invoice of the tour's tenant.
 const downloadPDF = `
 for attempt in {1..300}; do
   INVOICE=$(curl -sS $API/tenant/$TENANT/invoices -H "Authorization: Bearer $ACCESS" | sed -n 's/.*"data":\[{"id":"\([^"]*\)".*/\1/p')
@@ -25,8 +25,8 @@ curl -sS -o /dev/null -w 'pdf: %{http_code} %{content_type}\n' $API/tenant/$TENA
 `
 
 // serve works with the stand-alone payment provider: the quick start leads from a registration to a
-// paid subscription, whose invoice can be downloaded. serve warns that no money moves, and rejects the database later without the
-// sandbox.
+// paid subscription, whose invoice can be downloaded. serve warns that no money moves. A later
+// start without the sandbox rejects the database.
 func TestPractice(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"bash", "curl", "sed"} {

@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox"
 )
 
-// If one unit of the quota is left, exactly one of 200 concurrent requests gets a 201, regardless
-// of the processes that they reach. PostgreSQL runs with several processes, SQLite with one.
+// If one unit of the quota is left, exactly one of 200 concurrent requests gets a 201, no matter
+// which processes receive them. PostgreSQL runs with several processes, SQLite with one.
 func TestQuotaIsEnforcedAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -100,7 +100,8 @@ type answer struct {
 }
 
 // call makes a request with a JSON body, or without a body if it is "". It can run in any
-// goroutine: it returns an answer without a status instead of failing the test.
+// goroutine: if the request fails, it returns an answer without a status instead of failing the
+// test.
 func (c *client) call(method, url, token, body string) answer {
 	r, err := http.NewRequestWithContext(c.t.Context(), method, url, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -136,7 +137,7 @@ func (c *client) into(v any, a answer) {
 	}
 }
 
-// logIn returns an access token and the user's first tenant, or "" if there is none.
+// logIn returns an access token and the user's first tenant, or "" for a user without tenants.
 func (c *client) logIn(base, email, password string) (token, tenant string) {
 	c.t.Helper()
 	var session struct {

@@ -33,8 +33,8 @@ func prompt(ctx context.Context, p *process, text, fallback string, isSecret boo
 	return line, err
 }
 
-// readHidden asks for a secret in a terminal, which does not show it. The terminal shows input again
-// afterwards, also if ctx ends first.
+// readHidden asks for a secret in a terminal and hides the input. The terminal shows input again
+// afterwards, even if ctx ends first.
 func readHidden(ctx context.Context, p *process, text string) (settings.Secret, error) {
 	terminal := int(p.in.Fd())
 	state, err := term.GetState(terminal)

@@ -151,8 +151,8 @@ func checkedDatabase(t *testing.T, dialect sqldb.Dialect) string {
 	return url
 }
 
-// A correct account results in no problem. Then one thing at a time is wrong: the command names it,
-// recommends a fix, and exits with 1 exactly if the problem is an error.
+// A correct account passes all checks. Each further case has one mistake: the command names it,
+// recommends a fix, and exits with 1 exactly if the finding is an error.
 func TestPSPCheck(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

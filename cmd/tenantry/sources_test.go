@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// The settings of the running service name the flags of serve and dev. A secret that only the
-// environment or a file sets has the flag of the file instead.
+// The sources of the settings name exactly the flags of serve and dev, apart from the flags for
+// files with secrets.
 func TestSourcesNameTheFlags(t *testing.T) {
 	t.Parallel()
 	var commands cli

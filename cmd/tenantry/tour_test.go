@@ -20,8 +20,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// The commands of the quick start work unchanged with the real program: once in a row, and once
-// with the program killed and restarted between steps.
+// The commands of the quick start work unchanged with the real program: once without interruption,
+// and once with the program killed and restarted between steps.
 func TestTour(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"bash", "curl", "sed"} {
@@ -108,7 +108,7 @@ func startDev(t *testing.T, env []string, address string) *running {
 	return startCommand(t, exec.CommandContext(t.Context(), "tenantry", "dev"), env, address)
 }
 
-// startWatched is startDev for the program with the race detector, if the tests run with it.
+// startWatched is startDev for the program of watched.
 func startWatched(t *testing.T, env []string, address string) *running {
 	t.Helper()
 	return startCommand(t, exec.CommandContext(t.Context(), watched, "dev"), env, address)

@@ -52,7 +52,7 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// has reports whether a trace has a span with each name prefix.
+// has reports whether a trace contains a span for each of the name prefixes.
 func (s *spans) has(trace string, names ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,8 +36,8 @@ type environment struct {
 	// unlogged are path prefixes whose requests are not logged: the sandbox's own traffic in dev,
 	// none in production.
 	unlogged []string
-	// secrets protects secrets in the database. It is nil in commands, which do not store or read
-	// secrets.
+	// secrets protects secrets in the database. It is nil in most commands, which neither store nor
+	// read secrets.
 	secrets   *secrets.Key
 	sandboxed bool // whether the sandbox replaces all dependencies
 }

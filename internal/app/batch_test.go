@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A batch makes the reads of the home of a tenant. Each read has the access rules of its route: a
+// A batch reads the data of a tenant's home page. Each read has the access rules of its route: a
 // member without the permission and a member of another tenant get errors, not data.
 func TestBatchOfATenantsHome(t *testing.T) {
 	t.Parallel()

@@ -97,8 +97,8 @@ func TestBrand(t *testing.T) {
 			t.Error(text)
 		}
 
-		// A custom template in HTML next to the built-in text. User input is still escaped: it
-		// cannot add a tag or an address that mail clients turn into a link.
+		// A mail can combine a custom HTML template with the built-in text. User input is still
+		// escaped: it cannot add a tag or an address that mail clients turn into a link.
 		s.Call(http.MethodPatch, "/api/v1/tenant", o.Token, apptest.Object{"settings": apptest.Object{"locale": "fr"}}).Want(200)
 		_, token := s.Invite(o, "french@example.com", "member")
 		french := s.Mails("french@example.com")[0]

@@ -44,7 +44,7 @@ func TestFrontendWithCookies(t *testing.T) {
 	})
 }
 
-// The same page with tokens, on a frontend whose own server proxies the API.
+// The code also works with tokens, on a frontend whose own server proxies the API.
 func TestFrontendWithTokens(t *testing.T) {
 	t.Parallel()
 	inABrowser(t, "Tokens", func(t *testing.T, s *apptest.Server, b tab) {
@@ -71,7 +71,7 @@ func TestFrontendWithTokens(t *testing.T) {
 	})
 }
 
-// inABrowser opens a page with the code for a mode, on a separate frontend.
+// inABrowser runs test in a browser, on a page of a separate frontend with the code for the mode.
 func inABrowser(t *testing.T, mode string, test func(*testing.T, *apptest.Server, tab)) {
 	t.Helper()
 	program := testkit.Program(t, "chromium", "chromium", "chromium-browser", "google-chrome")
@@ -100,9 +100,9 @@ func inABrowser(t *testing.T, mode string, test func(*testing.T, *apptest.Server
 // block matches a code block in the documentation, with its indentation.
 var block = regexp.MustCompile("(?ms)^( *)```(js|html)\n(.*?)^ *```$")
 
-// newSite returns the server of a frontend with the code in docs/frontend.md: the page with the
-// code for a mode, the page that completes a delegated login, and below /to/ a proxy to a service,
-// for frontends whose own server proxies the API.
+// newSite returns the server of a separate frontend, built from the code in docs/frontend.md. It
+// serves a page with the code for the mode and the page that completes a delegated login. Below
+// /to/ it proxies a service, for frontends whose own server proxies the API.
 func newSite(t *testing.T, mode string) http.Handler {
 	t.Helper()
 	doc, err := os.ReadFile("../../docs/frontend.md")

@@ -72,9 +72,9 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	})
 }
 
-// newSandboxLog returns a logger that does not report two messages as warnings, because they are
-// normal in a sandbox: when its clock moves, the daily comparisons run before the provider's
-// notifications arrive.
+// newSandboxLog returns a logger that logs two warnings at level INFO. They are normal in a
+// sandbox: when its clock moves, the daily comparisons run before the provider's notifications
+// arrive.
 func newSandboxLog(w io.Writer, s settings.Settings) *slog.Logger {
 	return commands.NewLog(w, s, compare.DifferenceMessage, inbox.MissedMessage)
 }

@@ -307,7 +307,8 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	})
 }
 
-// lockTenant locks a tenant that is not deleted until the transaction of ctx ends.
+// lockTenant locks a tenant until the transaction of ctx ends. It returns an error for a deleted
+// tenant.
 func (d *domains) lockTenant(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := d.tenants.LockLive(ctx, tenantID)
 	return err

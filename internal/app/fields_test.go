@@ -116,7 +116,7 @@ func brokenFieldsOfVisitors(s *apptest.Server) {
 	}
 }
 
-// The same for requests of platform admins.
+// Responses to platform admins list every invalid field as well.
 func TestEveryBrokenFieldOfAdmins(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// unusedConns are connections without a request so far. Browsers and proxies open some in advance,
-// and http.Server.Shutdown would wait five seconds for their first request. The process closes them
-// when it stops.
+// unusedConns are connections without a request so far. Browsers and proxies open such connections
+// in advance, and http.Server.Shutdown would wait five seconds for their first request. The process
+// closes them when it stops.
 type unusedConns struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}

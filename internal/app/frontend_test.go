@@ -60,8 +60,9 @@ func TestNoLinkInAMailIsDead(t *testing.T) {
 	s.Call("GET", "/oauth/callback", "", nil).Want(200)
 }
 
-// If an origin is refused, the response and the log explain why. The log does so once and names the
-// settings that would allow it. The CSRF token is also in a header, for frontends on other hosts.
+// If an origin is refused, the response and the log explain why. The log explains it once, with the
+// settings that would allow the origin. The CSRF token is also in a header, for frontends on other
+// hosts.
 func TestARefusedOriginIsExplained(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)
@@ -147,7 +148,7 @@ func TestAnUnknownPageIsAPage(t *testing.T) {
 	}
 }
 
-// The service only offers the languages in the settings, in responses too.
+// The public settings list only the configured languages, and error messages use only these.
 func TestOfferedLanguages(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite, func(s *settings.Settings) { s.Locales = []string{"en", "it"} })

@@ -75,8 +75,8 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 	}
 }
 
-// The responses of a few operations, compared with a list written by hand. They follow from the
-// route (guards, groups, bodies) and from the errors of its domain.
+// The responses of a few operations equal a list written by hand. They follow from the route
+// (guards, groups, bodies) and from the errors of its domain.
 func TestRefusalsInTheReference(t *testing.T) {
 	t.Parallel()
 	doc := theReference(t)
@@ -178,8 +178,9 @@ func TestCodesInTheReference(t *testing.T) {
 	}
 }
 
-// Every field of every body has a description with its unit, and every description is used. It says
-// when the field is null, and only a field that can be null says so.
+// Every field of every body has a description with its unit, and every description is used. The
+// description of a field mentions null only if the field can be null, and always if a response
+// field can be null.
 func TestEveryFieldIsDescribed(t *testing.T) {
 	t.Parallel()
 	schemas := apptest.Start(t, sqldb.SQLite).Call("GET", "/openapi.json", "", nil).Want(200).At("components.schemas").(apptest.Object)
@@ -215,8 +216,8 @@ func isNullable(s apptest.Object) bool {
 		slices.ContainsFunc(variants, func(v any) bool { return v.(apptest.Object)["type"] == "null" })
 }
 
-// isNeverNull reports whether a schema is of a single type. The parts of an object or array, and the
-// schema that a reference names, can still allow null.
+// isNeverNull reports whether a schema has a single scalar type. Objects, arrays and references can
+// contain or refer to a schema that allows null.
 func isNeverNull(s apptest.Object) bool {
 	switch s["type"] {
 	case "string", "integer", "number", "boolean":

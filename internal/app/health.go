@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// health serves the liveness and readiness checks. The process is ready from the end of its start
-// until it begins to stop, while the database answers and its disk is not full.
+// health serves the liveness and readiness checks. The process is ready if it has started and is
+// not stopping, and if the database answers and its disk is not full.
 type health struct {
 	db    *sqldb.DB
 	ready atomic.Bool

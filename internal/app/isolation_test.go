@@ -15,11 +15,12 @@ import (
 // platformWide are path parameters that do not identify an object of one tenant.
 var platformWide = []string{"tenantId", "tenant", "meterCode", "featureCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency", "pack", "discount", "slug", "date"}
 
-// ofAnyTenant is the beginning of admin paths to objects of any tenant, without the tenant.
+// ofAnyTenant is the prefix of admin paths that contain the id of a tenant's object but not of the
+// tenant.
 const ofAnyTenant = "/api/v1/admin/webhook-deliveries/"
 
-// bodies are valid bodies for routes that need one, so that a request fails only because the object
-// belongs to another tenant. The default is {}.
+// bodies are valid bodies for routes that need a body, so that a request fails only because the
+// object belongs to another tenant. The default is {}.
 var bodies = map[string]func(mine apptest.Owner, s *apptest.Server) any{
 	"PATCH team/members/{member}/role": func(mine apptest.Owner, s *apptest.Server) any {
 		return map[string]any{"role_id": s.RoleID(mine, "member")}
@@ -35,9 +36,9 @@ var bodies = map[string]func(mine apptest.Owner, s *apptest.Server) any{
 	"PATCH members/{user}": func(apptest.Owner, *apptest.Server) any { return map[string]any{"name": "Stolen"} },
 }
 
-// TestIsolation calls every route with ids of another tenant. Under the caller's own path the
-// response is not found, and under the other tenant's path it is forbidden. No byte of the other
-// tenant's rows changes. The test fails for a route with an unknown kind of id.
+// TestIsolation calls every route with ids of another tenant. With the caller's own tenant in the
+// path, the status is 404; with the other tenant, it is 403. No byte of the other tenant's rows
+// changes. The test fails for a route with an unknown kind of id.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -92,11 +93,11 @@ func TestIsolation(t *testing.T) {
 					t.Errorf("%s %s with the id of a tenant that is not in the path: %d %s", r.Method, r.Path, a.Status, a.Text)
 				}
 			default:
-				t.Errorf("%s %s: ids of a tenant in the scope %q", r.Method, r.Path, r.Scope)
+				t.Errorf("%s %s: ids of a tenant's objects in the scope %q", r.Method, r.Path, r.Scope)
 			}
 		}
 		if walked < 8 {
-			t.Errorf("only %d routes name something of a tenant", walked)
+			t.Errorf("only %d routes contain an id of a tenant's object", walked)
 		}
 		if after := rowsOf(s, t, theirs.Tenant); after != before {
 			t.Errorf("the other tenant's rows changed:\n%s\nwere\n%s", after, before)
@@ -135,9 +136,9 @@ func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
 	}
 }
 
-// parameters returns the path parameters that identify an object of one tenant. The token of an
-// invitation and the hash of a picture are not ids, and {id} is a session of a user, independent of
-// the tenant.
+// parameters returns the path parameters that identify an object of one tenant. It omits {token} of
+// an invitation and {hash} of a picture, which are not ids, and {id}, the session of a user, which
+// does not depend on the tenant.
 func parameters(path string) []string {
 	var names []string
 	for part := range strings.SplitSeq(path, "/") {

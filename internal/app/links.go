@@ -25,9 +25,9 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
-// links holds services that are needed by services that are built before them. A pointer to a field
-// implements the methods of the embedded service, which newDomains sets later. The methods of links
-// implement interfaces that combine two services.
+// links resolves cyclic dependencies: a service can depend on a service that newDomains builds
+// later. A pointer to a field implements the methods of the embedded service, which connect sets.
+// The methods of links implement interfaces that combine two services.
 type links struct {
 	accounts      struct{ *account.Service }
 	impersonation struct{ *impersonation.Service }

@@ -22,7 +22,7 @@ func setGCPercent() {
 // startupGrace is longer than a start takes.
 const startupGrace = time.Second
 
-// releaseStartMemory returns memory to the system that only the start needed.
+// releaseStartMemory waits until the start is over and then returns unused memory to the system.
 func releaseStartMemory(ctx context.Context) error {
 	select {
 	case <-time.After(startupGrace):

@@ -193,13 +193,13 @@ func TestMetricsOnASeparateAddress(t *testing.T) {
 		}
 		if c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address); err == nil {
 			_ = c.Close()
-			t.Error("the address is still held")
+			t.Error("the address is still in use")
 		}
 	}
 }
 
 // Profiles show the contents of memory. A metrics address that other machines can reach does not
-// serve them; TENANTRY_PROFILES_ADDR does, on any address.
+// serve profiles. TENANTRY_PROFILES_ADDR serves them on any address.
 func TestProfilesAreForThisMachine(t *testing.T) {
 	t.Parallel()
 	everywhere := func(t *testing.T) (listens, reached string) {

@@ -65,7 +65,7 @@ func TestNamesRejectHiddenCharacters(t *testing.T) {
 			}
 			admin := commands.AdminParams{Name: name, Email: "new@example.com", Password: "correct horse"}
 			if err := commands.CreateAdmin(t.Context(), s.CLISettings(), admin, io.Discard); err == nil {
-				t.Errorf("%s: an administrator has it", what)
+				t.Errorf("%s: accepted in the name of an admin", what)
 			}
 			// Multi-line texts allow tabs and line ends.
 			if c == "\t" || c == "\n" {

@@ -58,7 +58,7 @@ func TestDatabaseOutageDuringPlanChange(t *testing.T) {
 		began = clock.System().Now()
 		s.Call("POST", o.Path("/subscription/change-plan"), o.Token, plan).As(name).Want(200).WantAt("data.subscription.plan.id", plan["new_plan_id"])
 		if took := clock.System().Now().Sub(began); took > patience {
-			t.Errorf("%s: its repetition took %s", name, took)
+			t.Errorf("%s: the repeated request took %s", name, took)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // adminPermissions maps each admin route to the permissions that a restricted admin needs
-// (rules: http#permissions-of-administrators). "a|b" needs either of them, "a&b" both.
+// (rules: http#permissions-of-administrators). "a|b" means one of the permissions, "a&b" both.
 var adminPermissions = map[string]string{
 	"GET /tenants": "tenants.view", "POST /tenants": "tenants.manage", "GET /tenants/{tenant}": "tenants.view", "PATCH /tenants/{tenant}": "tenants.manage",
 	"DELETE /tenants/{tenant}":                                             "tenants.manage",
@@ -114,9 +114,9 @@ var adminPermissions = map[string]string{
 	"PATCH /meters/{meter}": "meters.manage", "DELETE /meters/{meter}": "meters.manage",
 }
 
-// TestPermissionsOfAdministrators calls every admin route as an admin who lacks only its
-// permission, and as an admin who has no other. A missing permission is reported before a missing
-// object or an invalid field.
+// TestPermissionsOfAdministrators calls every admin route twice: as an admin who lacks only the
+// permission of the route, and as an admin with only this permission. A missing permission is
+// reported before a missing object or an invalid field.
 func TestPermissionsOfAdministrators(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -161,8 +161,8 @@ func TestPermissionsOfAdministrators(t *testing.T) {
 	})
 }
 
-// The permissions of a restricted admin also apply to routes that do several things, and to routes
-// outside the administration.
+// The permissions of a restricted admin also apply to routes that need several permissions, and to
+// routes outside /api/v1/admin.
 func TestListOfAnAdministrator(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -12,7 +12,7 @@ import (
 )
 
 // The limits of a connection, and how long requests can continue while the process stops. Jobs
-// drain after the requests. Together they take less than ten seconds, plus the stop delay of the
+// drain after the requests. A stop takes less than ten seconds, plus the stop delay of the
 // settings.
 const (
 	readHeaderTimeout = 10 * time.Second
@@ -21,7 +21,8 @@ const (
 	idleTimeout       = 120 * time.Second
 	drainTimeout      = 5 * time.Second
 	traceTimeout      = time.Second
-	// Limits the head of a request to 32 KiB: net/http reads 4 KiB more than the setting.
+	// maxHeaderBytes limits the head of a request to 32 KiB: net/http reads 4 KiB more than the
+	// setting.
 	maxHeaderBytes = 32<<10 - 4<<10
 )
 

@@ -36,7 +36,7 @@ func TestStopDoesNotWaitForSilence(t *testing.T) {
 }
 
 // When a service begins to stop, it immediately reports to load balancers that it is not ready. It
-// accepts requests until they have had time to notice.
+// accepts requests during the stop delay, in which the load balancers notice.
 func TestStopDelay(t *testing.T) {
 	t.Parallel()
 	config := apptest.NewSettings(t, sqldb.SQLite)

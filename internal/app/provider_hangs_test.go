@@ -49,7 +49,7 @@ func TestMailsDuringProviderOutage(t *testing.T) {
 			}
 			s.Invite(o, "grace@example.com", "member") // waits for the mail
 			if n := givenUp.Load(); n > 0 {
-				t.Errorf("the mail waited until %d calls were given up", n)
+				t.Errorf("the mail waited until %d calls to the provider had timed out", n)
 			}
 			close(answer)
 		})

@@ -121,7 +121,7 @@ func report(out io.Writer, found []check.Finding, asJSON bool) error {
 	return errors.Join(writeFindings(out, found, asJSON), failOnErrors(found))
 }
 
-// writeFindings writes the findings, as one JSON object or a paragraph for each.
+// writeFindings writes the findings, as one JSON object or with a paragraph for each finding.
 func writeFindings(out io.Writer, found []check.Finding, asJSON bool) error {
 	if asJSON {
 		encoder := json.NewEncoder(out)

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The command repairs the changes that a service missed: the renewal of a plan with metered usage, and an
-// unknown subscription with a trial. A second run finds no difference.
+// The command repairs the differences after missed notifications: the renewal of a plan with
+// metered usage, and an unknown subscription with a trial. A second run finds no difference.
 func TestReconcileCommand(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -37,7 +37,7 @@ func TestReconcileCommand(t *testing.T) {
 			var out strings.Builder
 			err := app.Reconcile(t.Context(), s.CLISettings(), &out, dryRun)
 			if err != nil || !strings.HasSuffix(out.String(), ends+"\n") {
-				t.Errorf("it ends with %v and says\n%s", err, out.String())
+				t.Errorf("the command ended with %v and wrote\n%s", err, out.String())
 			}
 		}
 		run(true, "3 differences, 0 repaired")
@@ -69,7 +69,7 @@ func TestReconcileCommandOfUnknownTenant(t *testing.T) {
 			var out strings.Builder
 			err := app.Reconcile(t.Context(), s.CLISettings(), &out, dryRun)
 			if err != nil || !strings.HasPrefix(out.String(), line) || !strings.HasSuffix(out.String(), "1 difference, 0 repaired\n") {
-				t.Errorf("it ends with %v and says\n%s\nnot\n%s", err, out.String(), line)
+				t.Errorf("the command ended with %v and wrote\n%s\nwithout\n%s", err, out.String(), line)
 			}
 		}
 	})

@@ -8,9 +8,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The provider stores its first response to an idempotency key for a day, even a failure. No write
-// can fail for the rest of that day or run twice, whether or not the provider executed it before
-// the failure.
+// The provider stores its first response to an idempotency key for a day, even a failure.
+// Nevertheless, a repeated request succeeds and its write takes effect once, whether or not the
+// provider executed the write before the failure.
 func TestFailuresThatTheProviderKeeps(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
@@ -51,7 +51,8 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 	}
 }
 
-// A checkout with a customer, a change, a cancellation and its end.
+// changeSubscription opens a checkout for a new customer, changes the plan, cancels the
+// subscription and resumes it.
 func (s failing) changeSubscription(t *testing.T) {
 	o, name, insist := s.Register("ada-"+s.name+"@example.com", true), s.name, s.insist
 	checkout := func() apptest.Reply {
@@ -79,7 +80,8 @@ func (s failing) changeSubscription(t *testing.T) {
 	}).WantAt("data.cancel_at_period_end", false)
 }
 
-// createPrice buys a new price with a product. It returns the buyer and the plan's slug.
+// createPrice buys plans that lack a product or a price at the provider. It returns the last buyer
+// and the slug of the plan.
 func (s failing) createPrice(t *testing.T) (other apptest.Owner, slug string) {
 	name, insist := s.name, s.insist
 	slug = "kept-" + name

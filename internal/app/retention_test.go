@@ -41,8 +41,7 @@ func TestRetention(t *testing.T) {
 		apptest.Exec(t, s.DB(), `INSERT INTO psp_events (id, type, object_id, received_at) VALUES ('evt_waits', 'x', 'z', $1)`, now)
 		s.Call("POST", "/sandbox/clock", "", apptest.Object{"to": now.Add(435 * apptest.Day).Format(time.RFC3339)}).Want(200)
 		apptest.Eventually(t, "the trail, the log and invitations end", func() bool {
-			// A run in progress during the jump used the time before it. The next run is ten
-			// minutes later.
+			// A job that runs during the jump uses the old time. The next run is ten minutes later.
 			s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10m"}).Want(200)
 			return s.CountRows("SELECT count(*) FROM audit_logs WHERE created_at < $1", now.Add(apptest.Day))+
 				s.CountRows("SELECT count(*) FROM impersonation_logs WHERE created_at < $1", now.Add(apptest.Day))+s.CountRows("SELECT count(*) FROM invitations") == 0
@@ -67,7 +66,7 @@ func TestDeadMailHasNoToken(t *testing.T) {
 			return row.Scan(&kept) == nil
 		})
 		if strings.Contains(kept, token) || !strings.Contains(kept, "token=[removed]") || !strings.Contains(kept, "Reset") {
-			t.Errorf("a dead job is kept with %s", kept)
+			t.Errorf("the dead job has the payload %s", kept)
 		}
 	})
 }

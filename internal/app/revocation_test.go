@@ -13,8 +13,8 @@ import (
 type change struct {
 	name  string
 	write func() apptest.Reply
-	// path is what other callers request concurrently with token. seen extracts the compared value
-	// from the response.
+	// path is the path that other callers request concurrently with token. seen extracts the
+	// compared value from the response.
 	path, token   string
 	seen          func(apptest.Reply) string
 	before, after string
@@ -58,7 +58,7 @@ func (c change) hold(t *testing.T, s *apptest.Server) {
 				late := answered.Load()
 				got := read()
 				if got != c.after && (late || got != c.before) {
-					t.Errorf("%s: %s, which began after: %t; want %s", c.name, got, late, c.after)
+					t.Errorf("%s: got %s in a read that began after the change: %t; want %s", c.name, got, late, c.after)
 					return
 				}
 				reading.Add(1)

@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox"
 )
 
-// RotateKeys makes the next key sign tokens. Running servers follow at once, because they read the
-// keys from the database.
+// RotateKeys makes the next key sign tokens. Running servers use the key immediately, because they
+// read the keys from the database.
 func RotateKeys(ctx context.Context, s settings.Settings, out io.Writer) (err error) {
 	db, err := commands.OpenExisting(ctx, s)
 	if err != nil {
@@ -41,8 +41,8 @@ func RotateKeys(ctx context.Context, s settings.Settings, out io.Writer) (err er
 	return err
 }
 
-// clockOf returns the clock of the service whose data folder is in the settings. The sandbox's clock
-// may have been moved.
+// clockOf returns the clock of the service whose data folder is in the settings: the system's
+// clock, or the sandbox's clock, which may have been moved.
 func clockOf(ctx context.Context, s settings.Settings) (clock.Clock, error) {
 	file := filepath.Join(s.Data, settings.SandboxFile)
 	if _, err := os.Stat(file); err != nil {

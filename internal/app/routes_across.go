@@ -14,7 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
-// acrossRoutes returns the routes of lists across tenants, except the list of tenants, and of searches.
+// acrossRoutes returns the routes of searches and of lists across tenants, except the list of
+// tenants itself.
 func (svc *service) acrossRoutes() []rest.Route {
 	var (
 		decimals      = sheet.Decimals(currency.Decimals(svc.db))

@@ -10,7 +10,7 @@ import (
 )
 
 // factorRoutes returns the routes of second factors and of logins with them. The public routes
-// share the limit of logins of an address, because their requests have no email.
+// share the rate limit for logins from an IP address, because their requests contain no email.
 func (svc *service) factorRoutes(accounts *account.HTTP) []rest.Route {
 	var (
 		factors = factor.NewHTTP(svc.factors, accounts)

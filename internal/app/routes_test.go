@@ -52,7 +52,7 @@ func TestRouteTable(t *testing.T) {
 			}
 		}
 		if r.Scope == rest.Admin && r.Permission == "" {
-			t.Errorf("%s: open to every administrator", name)
+			t.Errorf("%s: requires no permission of the admin", name)
 		}
 	}
 }

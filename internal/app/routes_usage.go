@@ -70,8 +70,8 @@ func existsBoth(first, second func(context.Context, func(string) string) error) 
 	})
 }
 
-// readingPurchases makes a handler read the tenant's open checkouts of packs back first, so that a
-// tenant that has paid sees its units.
+// readingPurchases makes a handler first read the tenant's open checkouts of packs from the
+// provider, so that a tenant that has just paid sees its units.
 func readingPurchases[I, O any](svc *service, handle func(context.Context, *I) (O, error)) func(context.Context, *I) (O, error) {
 	return func(ctx context.Context, in *I) (O, error) {
 		svc.purchases.ReadOpen(ctx, authz.TenantID(ctx))

@@ -39,7 +39,7 @@ func webhookTable(base string, scope rest.Scope, permission, owner string, hooks
 		return route(method, path, scope, permission, "default", summary, h)
 	}
 	create := row(post, base, "Create a webhook endpoint of "+owner, rest.Handle(hooks.Create, created, rest.Checks(hooks.CheckCreate)))
-	create.MakesEndpoints = scope == rest.Tenant // the platform's endpoints receive the same events
+	create.MakesEndpoints = scope == rest.Tenant // documents the events once; they are the same
 	return []rest.Route{
 		row(get, base, "List the webhook endpoints of "+owner, rest.Handle(hooks.List)),
 		create,

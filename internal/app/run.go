@@ -123,10 +123,10 @@ func loadSecretsKey(ctx context.Context, s settings.Settings, db *sqldb.DB) (*se
 	return key, err
 }
 
-// The purposes of a database. The first start assigns one of them to it.
+// The purposes of a database. The first start assigns one purpose to the database.
 const (
 	production = "production"
-	practice   = "practice" // of production, with a sandbox instead of Stripe
+	practice   = "practice" // serve with a sandbox instead of Stripe
 	sandboxed  = "sandbox"
 )
 

@@ -52,8 +52,8 @@ var selfService = map[string]bool{
 	"DELETE /api/v1/push-subscriptions":                    false,
 }
 
-// An impersonating admin can read the user's data but not change it. An API key can do neither,
-// except for the usage that its scope allows.
+// An impersonating admin can read the user's data but not change it. An API key cannot use these
+// routes, except the routes that its scope for usage allows.
 func TestSelfServiceIsInPerson(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)

@@ -46,9 +46,9 @@ var walked = map[string]string{
 // in a list.
 var ofPostgres = regexp.MustCompile(`(?i)\bunnest\(|\bANY\s?\(|\bpg_`)
 
-// No handwritten statement scans a whole table that grows with tenants or usage, except those in
-// walked. The test explains the statements that the service sent to PostgreSQL during a story.
-// SQLite explains the statements that it also runs. Generated statements have their own test.
+// No handwritten statement scans a whole table that grows with tenants or usage, except the
+// statements in walked. PostgreSQL explains the statements that the service sent to it during a
+// story, and SQLite the statements that it supports. Generated statements have their own test.
 func TestStatementsFindTheirRows(t *testing.T) {
 	t.Parallel()
 	given := textsOf(t, story)
@@ -84,7 +84,7 @@ func allowed(statement string) string {
 	return ""
 }
 
-// textsOf returns the statements that the service sends to PostgreSQL while f runs, without
+// textsOf returns the statements that the service sends to PostgreSQL while f runs. It omits
 // generated statements and statements without a plan.
 func textsOf(t *testing.T, f func(*apptest.Server)) []string {
 	t.Helper()
@@ -113,7 +113,7 @@ func textsOf(t *testing.T, f func(*apptest.Server)) []string {
 // pageOfList matches the part of a statement that selects a page of a list across tenants.
 var pageOfList = regexp.MustCompile(`FROM \((SELECT \w+\.\* FROM (?:invoice_copies|credit_notes|subscriptions|users|webhook_deliveries|tenants) .* LIMIT \$\d+ OFFSET \$\d+)\) \w+ `)
 
-// The operator's lists are read in the order of an index, in each order except MRR.
+// For each sort order except MRR, the operator's lists are read in the order of an index.
 func TestListsAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	lists := map[string][]string{

@@ -77,7 +77,7 @@ func openSandbox(ctx context.Context, folder string) (world *sandbox.World, rele
 
 // sandboxSecrets returns the provider's API key and the secret that signs its events. Without
 // values from the settings, it uses random values that the sandbox stored when it was created, so
-// they are not in the source.
+// that the source contains no secret.
 func sandboxSecrets(ctx context.Context, world *sandbox.World, key, secret settings.Secret) (settings.Secret, settings.Secret, error) {
 	keptKey, err := world.Secret(ctx, "stripe_key", "sk_test_sandbox_"+rand.Text())
 	if err != nil {

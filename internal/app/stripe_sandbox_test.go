@@ -47,7 +47,7 @@ func runStripe(t *testing.T, s settings.StripeSandbox) (url, key, printed string
 		t.Helper()
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("it ends with %v: %s", err, log.String())
+			t.Errorf("the provider ended with %v: %s", err, log.String())
 		}
 	}
 	testkit.Eventually(t, "the start", func() bool { return strings.Contains(out.String(), "Ctrl-C") })
@@ -106,7 +106,7 @@ func TestTheStripeSandboxRuns(t *testing.T) {
 	}
 	defer answer.Body.Close()
 	if body, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(body), "ada@example.test") {
-		t.Errorf("the state is gone (%v): %s", err, body)
+		t.Errorf("the data is lost after a restart (%v): %s", err, body)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestStripeSandboxUsesConfiguredKey(t *testing.T) {
 	create(t, url, key)
 	err := app.StripeSandbox(t.Context(), settings.StripeSandbox{Addr: strings.TrimPrefix(url, "http://"), Data: t.TempDir()}, io.Discard, io.Discard)
 	if err == nil {
-		t.Error("two listen at one address")
+		t.Error("two providers listen on the same address")
 	}
 }
 

@@ -26,8 +26,8 @@ func decodePriceIDs(text sqldb.JSON) ([]string, error) {
 }
 
 // Prices returns the unit prices of the meters that the plans of tenants bill, by tenant and meter.
-// They follow from the prices of the subscription at the provider. If these are unknown, they are the
-// linked prices in the currency of the subscription.
+// It uses the subscription's prices at the provider. If they are unknown, it uses the linked prices
+// in the currency of the subscription.
 func (a allowances) Prices(ctx context.Context, allowances map[uuid.UUID]usage.Allowance) (map[uuid.UUID]map[uuid.UUID]money.UnitPrice, error) {
 	byID, byCurrency := map[string]meterPrices{}, map[string]meterPrices{}
 	for _, one := range allowances {

@@ -49,8 +49,8 @@ const (
 	smuggle = "GET /healthz HTTP/1.1\r\nHost: smuggled\r\n\r\n"
 )
 
-// The service refuses a request with both headers, in any spelling and at any position on a
-// connection, and does not answer the requests after it.
+// The service refuses a request with both Content-Length and Transfer-Encoding, in any spelling and
+// at any position on a connection, and does not answer the requests after it.
 func TestRequestsWithTwoLengthsAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -41,8 +41,8 @@ var domains = map[string][]string{
 	"requestlog":        {"timeline"}, // shows the same users and tenants
 }
 
-// platform are the packages that domains build on. They import no domain. psp is one of them, with
-// its own types.
+// platform are the packages that domains build on. They import no domain. This includes psp, which
+// has its own types.
 var platform = []string{
 	"audit", "authz", "brand", "breaker", "clock", "console", "datadir", "dbfile", "fault", "frontend", "guides", "hook", "i18n", "idempotency", "jobs", "lastused", "limit", "logging", "mail", "metrics", "money", "page", "psp", "push", "querycache", "rest", "safehttp", "search", "secrets", "sqldb", "tracing", "vat",
 }
@@ -51,8 +51,8 @@ var platform = []string{
 // settings.
 var settings = []string{"account", "usage", "invoice"}
 
-// sandboxTests are the packages of internal/ that tests of the sandbox may import. They are its only
-// way into internal/, and sandbox/README.md names them.
+// sandboxTests are the packages of internal/ that tests of the sandbox may import. The sandbox
+// imports nothing else from internal/, and sandbox/README.md names these packages.
 var sandboxTests = []string{"internal/testkit", "internal/testkit/stripetest"}
 
 // chaos lists the packages that tools/chaos may import.

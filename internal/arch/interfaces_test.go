@@ -20,10 +20,10 @@ type declaration struct {
 }
 
 // An interface is upward if it has exactly one implementer in the product code and the package of
-// the implementer imports the package of the interface. It is then a call from a lower package to a
-// higher one. The test looks at package-level interfaces in internal/ that embed no other interface.
-// A type implements an interface if it declares all of its methods, with as many parameters and
-// results. Methods that a type gets by embedding do not count.
+// the implementer imports the package of the interface. Calls of its methods then go from a lower
+// package to a higher one. The test looks at package-level interfaces in internal/ that embed no
+// other interface. A type implements an interface if it declares all of its methods, with as many
+// parameters and results. Methods that a type gets by embedding do not count.
 func TestUpwardInterfaces(t *testing.T) {
 	t.Parallel()
 	interfaces, types, imports := declarations(sources(t))

@@ -37,7 +37,7 @@ func TestNoticeIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Error("NOTICE is not what `make notice` writes")
+		t.Error("NOTICE is out of date: run `make notice`")
 	}
 	if found := regexp.MustCompile(`\b(A?GPL|LGPL|MPL|EPL|SSPL|BUSL)\b`).FindString(want); found != "" {
 		t.Errorf("a licence that is not permissive: %s", found)

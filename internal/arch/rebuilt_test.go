@@ -30,8 +30,8 @@ func TestNothingIsCompiledTwice(t *testing.T) {
 	}
 }
 
-// compiledAgain reports whether a package depends on target, and collects every package in between
-// that does.
+// compiledAgain reports whether the package from depends on target. It collects from, and the
+// packages between from and target, in again.
 func compiledAgain(all map[string]pkg, from, target string, seen, again map[string]bool) bool {
 	if from == target {
 		return true

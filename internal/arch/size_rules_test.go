@@ -129,7 +129,7 @@ func TestSlugs(t *testing.T) {
 	}
 }
 
-// The import table, applied to imports that do not exist.
+// The import table also decides about imports that do not exist.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

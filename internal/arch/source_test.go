@@ -79,8 +79,8 @@ func TestErrorCodesAreListedOnce(t *testing.T) {
 	}
 }
 
-// TestTimeIsReadFromTheClock checks the same as the linter, without the linter. The client is
-// exempt, because other programs import it.
+// TestTimeIsReadFromTheClock checks that only the clock packages call time.Now. The linter checks
+// this too. The client is exempt, because other programs import it.
 func TestTimeIsReadFromTheClock(t *testing.T) {
 	t.Parallel()
 	for _, s := range sources(t) {

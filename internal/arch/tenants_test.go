@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// allowedWithoutTenant are statements that change rows of tenants without a condition on the tenant, each with
-// the reason. The service finds the id itself; it never comes from a caller.
+// allowedWithoutTenant are the statements that change rows of tenants without a condition on the
+// tenant, each with the reason. The service finds the ids itself; they never come from a caller.
 var allowedWithoutTenant = map[string]string{
 	"DeleteCountersOfMeter": "the meter is deleted for all tenants",
 	"TakeRejection":         "a rejected report, for the command line",

@@ -217,7 +217,7 @@ func TestWords(t *testing.T) {
 			for _, key := range slices.Sorted(maps.Keys(texts)) {
 				text := allowed.ReplaceAllString(texts[key], "X")
 				if found := typography[locale].FindString(texts[key]); found != "" {
-					t.Errorf("%s%s: %s is not set right at %q: %q", folder, locale, key, found, texts[key])
+					t.Errorf("%s%s: the typography of %s is wrong at %q: %q", folder, locale, key, found, texts[key])
 				}
 				for scope, words := range map[string]*regexp.Regexp{"": forbiddenWords[""], locale: forbiddenWords[locale]} {
 					if found := words.FindString(text); found != "" && (scope != "" || !forOperators.MatchString(folder)) {

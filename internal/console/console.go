@@ -118,7 +118,7 @@ func policy(logo string) string {
 }
 
 // Mount registers the console with mount. If the console is the frontend, it also redirects the
-// configured addresses of pages to its own.
+// configured addresses of pages to the console's addresses.
 func (s *Console) Mount(mount func(path string, h http.Handler)) {
 	for _, at := range Paths {
 		if at != components || s.config.Sandbox {

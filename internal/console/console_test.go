@@ -116,7 +116,7 @@ func TestPage(t *testing.T) {
 }
 
 // A file is compressed as the client accepts it, and cached forever if its name contains a hash. A
-// client that accepts no compression gets the content, also parts of it and its length.
+// client that accepts no compression can also request a part of the content, or only its length.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	h := serve(t, console.Config{Files: built})

@@ -23,10 +23,9 @@ const (
 // elementKinds maps file name patterns to content types. Other files are not served.
 var elementKinds = map[string]string{"*.js": "text/javascript; charset=utf-8", "*.md": "text/plain; charset=utf-8"}
 
-// ServeElements serves the built web components in files, which pages of all origins load. The
-// components are public, and the API protects the data that they read. Mount the handler at
-// ElementsPath. It computes the versions at the first request, because most processes never serve the
-// files.
+// ServeElements serves the built web components in files to pages of all origins. The components
+// are public, and the API protects the data that they read. Mount the handler at ElementsPath. It
+// computes the versions at the first request, because most processes never serve the files.
 func ServeElements(files fs.FS) http.Handler {
 	versions := sync.OnceValues(func() (map[string]string, error) { return readVersions(files) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -97,7 +97,7 @@ func TestBuiltElements(t *testing.T) {
 			t.Errorf("%s has %s", name, found)
 		}
 		if found := regexp.MustCompile(`https?://[\w./-]+`).FindAll(plain, -1); len(found) > 0 {
-			t.Errorf("%s names addresses of others: %s", name, found)
+			t.Errorf("%s contains URLs of other hosts: %s", name, found)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// gzipSuffix is the suffix of the copy that content is restored from for clients that accept no
-// compression.
+// gzipSuffix is the suffix of the copies in gzip. readPacked restores the content of a file from
+// this copy if the file itself is missing.
 const gzipSuffix = ".gz"
 
 // encodings are the encodings of copies by suffix, best first.
@@ -26,9 +26,9 @@ func hasFile(files fs.FS, name string) bool {
 	return err == nil
 }
 
-// servePacked responds with a file: with its best copy that the client accepts, or with its content.
-// The content comes from the file, or from its copy in gzip if files does not contain the file itself.
-// The ETag is the version and the encoding. The caller sets the other headers of the content.
+// servePacked responds with the best compressed copy of a file that the client accepts, or with the
+// content of the file (see readPacked). The ETag consists of the version and the encoding. The
+// caller sets the other headers of the content.
 func servePacked(w http.ResponseWriter, r *http.Request, files fs.FS, name, version string) {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
@@ -54,7 +54,7 @@ func servePacked(w http.ResponseWriter, r *http.Request, files fs.FS, name, vers
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// readPacked returns the content of a file.
+// readPacked returns the content of a file, from the file itself or from its copy in gzip.
 func readPacked(files fs.FS, name string) ([]byte, error) {
 	if content, err := fs.ReadFile(files, name); err == nil {
 		return content, nil

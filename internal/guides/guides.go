@@ -22,7 +22,7 @@ var assets embed.FS
 
 // Config configures the site.
 type Config struct {
-	Texts fs.FS // texts of the repository by path
+	Texts fs.FS // files of the repository, such as the guides in docs
 	Fonts fs.FS // the built console, which contains the font; without it the system font is used
 	// Description returns the OpenAPI document, in JSON or YAML.
 	Description func() ([]byte, error)

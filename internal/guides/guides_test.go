@@ -263,7 +263,7 @@ func TestFilesAreCacheable(t *testing.T) {
 			t.Errorf("%s: compressed: got %d of %d bytes: %v", name, len(packed.body), len(bare.body), err)
 		}
 		if bare.header.Get("ETag") == packed.header.Get("ETag") || packed.header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s: a cache would mistake the one for the other", name)
+			t.Errorf("%s: a cache cannot distinguish the compressed response from the plain one", name)
 		}
 		if again := get(t, at, "Accept-Encoding", "gzip", "If-None-Match", packed.header.Get("ETag")); again.status != http.StatusNotModified {
 			t.Errorf("%s: %d", name, again.status)

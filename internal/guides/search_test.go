@@ -39,7 +39,7 @@ func TestSearchIndex(t *testing.T) {
 				found = fmt.Sprint(page.T, " | ", page.S, " | ", p)
 			}
 			if strings.Contains(p[2], "<!--") || strings.Contains(p[2], ".md)") {
-				t.Errorf("%s#%s has marks in its text: %s", page.A, p[0], p[2])
+				t.Errorf("the text of %s#%s contains Markdown: %s", page.A, p[0], p[2])
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func TestSearchIndexHasNames(t *testing.T) {
 	}
 }
 
-// Each synonym leads to words that a page contains, and is written as the search reads it.
+// Each synonym leads to words that a page contains, and its term can occur in a query.
 func TestSynonyms(t *testing.T) {
 	t.Parallel()
 	index := readIndex(t, start(t))

@@ -24,7 +24,8 @@ func (s *Site) Mount(mount func(path string, h http.Handler)) {
 	mount("/docs/", http.HandlerFunc(s.serve))
 }
 
-// elsewhere matches the suffixes of page addresses on other hosts of the texts.
+// elsewhere matches the suffixes of page addresses on other hosts of the guides, such as a
+// repository host or a static file server.
 var elsewhere = regexp.MustCompile(`(/README)?\.(md|html)$|/$`)
 
 func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +42,7 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	_, name, _ := strings.Cut(r.URL.Path, "/docs/")
 	f, there := files[name]
 	if !there {
-		// Redirect from addresses used by other hosts of the texts.
+		// Redirect from the addresses that other hosts of the guides use.
 		if other := elsewhere.ReplaceAllString(name, ""); other != name && (files[other].content != nil || files[other].render != nil) {
 			w.Header().Set("Location", strings.Repeat("../", strings.Count(name, "/"))+"./"+other)
 			w.WriteHeader(http.StatusMovedPermanently)

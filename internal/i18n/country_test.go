@@ -15,7 +15,8 @@ import (
 
 var countryLocales = []language.Tag{language.English, language.Spanish, language.French, language.Italian}
 
-// The names of countries equal the names in the Unicode CLDR, for every code. TENANTRY_UPDATE=1 writes them.
+// The names of countries equal the names in the Unicode CLDR, for every code. With TENANTRY_UPDATE
+// set, the test writes them.
 func TestCountries(t *testing.T) {
 	t.Parallel()
 	codes := twoLetters()

@@ -198,7 +198,8 @@ func sign(n int64) string {
 	return ""
 }
 
-// Fill replaces {name} placeholders with values, in one pass: a value may look like a placeholder.
+// Fill replaces {name} placeholders with values, in one pass, because a value may look like a
+// placeholder.
 func Fill(text string, values map[string]string) string {
 	pairs := make([]string, 0, 2*len(values))
 	for name, value := range values {

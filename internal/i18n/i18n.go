@@ -157,8 +157,9 @@ func FirstSupported(locales ...string) string {
 	return ""
 }
 
-// LocalizedNames returns the names of a resource by locale: its own name in the default locale, and
-// the names of its counterpart (JSON, may be empty) in the others.
+// LocalizedNames returns the names of a resource by locale: own in the default locale, and the
+// names in counterpart in the other locales. counterpart is a JSON object of names by locale and
+// can be empty.
 func LocalizedNames(own string, counterpart []byte) (map[string]string, error) {
 	names := map[string]string{}
 	if len(counterpart) > 0 {

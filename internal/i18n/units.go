@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// unitFiles contains the units of bytes and time from CLDR 42, and other units that services
-// often count. A unit can be named by every form in every language.
+// unitFiles contains the units of bytes and time from CLDR 42, and other units that services often
+// count. Every form in every language is a name of the unit.
 //
 //go:embed units/locales/*.json
 var unitFiles embed.FS

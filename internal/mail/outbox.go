@@ -56,7 +56,7 @@ func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
 	}
 	m.To = envelopeAddress(m.To)
 	err := o.sender.Send(ctx, m)
-	sent := err == nil || errors.Is(err, ErrRefused) // a server that rejects a message works
+	sent := err == nil || errors.Is(err, ErrRefused) // the server works even if it rejects the message
 	o.lastSent.Store(&sent)
 	if errors.Is(err, ErrRefused) {
 		return jobs.MarkFatal(err)

@@ -13,7 +13,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// sendTimeout limits the time to connect, and the time of the whole exchange that follows.
+// sendTimeout limits the time to connect, and then the time of the whole exchange.
 const sendTimeout = 15 * time.Second
 
 // SMTPConfig configures an SMTP.

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// one is a list with a single text, which is an argument of the statement.
+// one describes a list with a single entry, whose text is an argument of the statement.
 var one = page.Spec{
 	Filters:  map[string]page.Filter{"text": {Kind: page.PartialMatch, Exprs: []string{"x"}}},
 	Tiebreak: "x",

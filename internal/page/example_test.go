@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// A list declares what callers may ask for. Parse checks a query string against it.
+// A list declares the parameters that callers can use. Parse checks a query string against them.
 func ExampleSpec_Parse() {
 	spec := page.Spec{
 		Filters:     map[string]page.Filter{"status": {Kind: page.ExactMatch, Exprs: []string{"status"}}},

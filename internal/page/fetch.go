@@ -73,8 +73,8 @@ func fetch(ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(
 	return total, nil
 }
 
-// FetchByIDs runs a query that ends before a list of IDs ("… WHERE id IN") and scans its rows. ids
-// must not be empty. The size is limited if ctx comes from WithByteLimit.
+// FetchByIDs runs a query for a list of IDs and scans its rows. query ends before the list
+// ("… WHERE id IN"), and ids must not be empty. The size is limited if ctx comes from WithByteLimit.
 func FetchByIDs(ctx context.Context, conn sqldb.DBTX, query string, ids []uuid.UUID, scan func(Scanner) error) error {
 	places, args := make([]string, len(ids)), make([]any, len(ids))
 	for i, id := range ids {

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// numbers is a list of 1 to 5 that needs no table.
+// numbers is a list of the numbers 1 to 5, which needs no table.
 var numbers = page.Select{
 	Columns: "n",
 	From:    "(SELECT 1 AS n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5) AS numbers",

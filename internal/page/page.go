@@ -65,8 +65,8 @@ func (q Query) link(address string, number int64) string {
 	return address + "?" + values.Encode()
 }
 
-// Window returns the page's range in a list in memory with total entries: from (inclusive), to
-// (exclusive).
+// Window returns the range of the page in an in-memory list with total entries: from (inclusive)
+// and to (exclusive).
 func (q Query) Window(total int) (from, to int) {
 	from = int(min(q.offset(), int64(total)))
 	return from, int(min(int64(from)+q.perPage, int64(total)))

@@ -18,7 +18,7 @@ type Query struct {
 	page, perPage int64
 	conditions    []condition
 	orders        []order
-	from          string // replaces Select.From for the order
+	from          string // replaces Select.From if it is not ""; see Spec.SortFrom
 	includes      map[string]bool
 	values        url.Values // original values, for the links
 	csv, bom      bool
@@ -120,7 +120,7 @@ func (q *Query) readFormat(query url.Values, broken *fault.Fields) {
 func (q Query) CSV() (asked, bom bool) { return q.csv, q.bom }
 
 // add adds a condition for the text of a filter, unless the text is empty. If the text is invalid,
-// add adds the field path to broken.
+// add appends an error with the field path to broken.
 func (q *Query) add(filter Filter, text, path string, broken *fault.Fields) {
 	if text == "" {
 		return

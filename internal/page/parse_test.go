@@ -71,7 +71,7 @@ func TestNotAllowedIsMalformed(t *testing.T) {
 	}
 }
 
-// User input in an error must be valid in JSON and limited in length.
+// User input in an error must be valid in JSON and have a limited length.
 func TestNotAllowedRepeatsSanely(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{"filter[%ff%fe]=1", "sort=" + strings.Repeat("é", 500), "include=a%00b"} {
@@ -171,7 +171,7 @@ func TestBrokenSpecs(t *testing.T) {
 		_, err := spec.Parse(nil)
 		var refusal *fault.Error
 		if err == nil || errors.As(err, &refusal) {
-			t.Errorf("%s: error = %v, want an accident", name, err)
+			t.Errorf("%s: error = %v, want an error that is not a *fault.Error", name, err)
 		}
 	}
 }

@@ -11,8 +11,8 @@ const (
 	MaxPerPage     = 100
 )
 
-// Spec declares the parameters that a list supports. Others are rejected with 400. A list that is
-// only paginated needs only a Tiebreak.
+// Spec declares the parameters that a list supports. Other parameters are rejected with 400. A list
+// that is only paginated needs only a Tiebreak.
 //
 // Expressions are SQL for both databases. They are constants of the program, never user input.
 type Spec struct {
@@ -25,7 +25,8 @@ type Spec struct {
 	Sorts map[string]string
 	// SortColumns maps the names of further sorts to their columns.
 	SortColumns map[string][]SortColumn
-	// SortFrom maps the names of sorts to the table that has their columns, instead of Select.From.
+	// SortFrom maps the names of sorts to the tables that replace Select.From, because they contain
+	// the sort columns.
 	SortFrom map[string]string
 	// DefaultSort is the default order: one or more names of Sorts, separated by commas, each with
 	// a leading minus for descending order.
@@ -84,8 +85,8 @@ const (
 	DateTo                   // not after a datetime, or the end of a date in UTC
 	DayFrom                  // not before the start of a date
 	DayTo                    // not after the end of a date
-	AnyOf                    // equal to one of several texts, separated by commas; each one of Values if there are any
-	Prefix                   // the text begins with this one, in any case; Exprs are in upper case and sorted by byte
+	AnyOf                    // equal to one of several texts, separated by commas; Values can limit the texts
+	Prefix                   // begins with the text in any case; Exprs are in upper case and sorted by byte
 	Words                    // the words of a search; Condition builds the comparison
 )
 

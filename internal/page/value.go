@@ -17,7 +17,8 @@ import (
 // maxText is the maximum length of a search text in characters. Names and slugs are not longer.
 const maxText = 255
 
-// readDay parses a date. It is its first microsecond in UTC, or its last if end is set.
+// readDay parses a date. It returns the first microsecond of the day in UTC, or the last if end is
+// set.
 func readDay(text string, end bool) (any, *fault.Field) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1 {
@@ -124,8 +125,8 @@ func (f Filter) checkText(text string) *fault.Field {
 	return nil
 }
 
-// parseDate parses a datetime or a date. A date stands for its first microsecond in UTC, or for its
-// last microsecond if end is set. Years are limited to the range that both databases support.
+// parseDate parses a datetime or a date. For a date, it returns the first microsecond of the day in
+// UTC, or the last if end is set. Years are limited to the range that both databases support.
 func parseDate(text string, end bool) (time.Time, bool) {
 	at, err := clock.ParseRFC3339(text)
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// RelyingParty returns the relying party ID of passkeys (WebAuthn level 2, section 5.1.2): the
-// setting, which must be a registrable suffix of the frontend's host, or that host. Browsers accept
-// no IP address, so it is localhost there. The URLs of s must be set.
+// RelyingParty returns the relying party ID of passkeys (WebAuthn level 2, section 5.1.2): the ID
+// in the settings, or else the host of the frontend. The ID must be this host or a registrable
+// suffix of it. For an IP address the host counts as localhost, because browsers accept no IP
+// address as an ID. The URLs of s must be set.
 func (s Settings) RelyingParty() (string, error) {
 	host := strings.ToLower(s.FrontendURL.Hostname())
 	if net.ParseIP(host) != nil {

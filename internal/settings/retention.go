@@ -12,7 +12,7 @@ const day = 24 * time.Hour
 
 // Retention holds the retention periods of records that grow with use.
 type Retention struct {
-	Audit      time.Duration // the audit trail, impersonations, and invitations that are over
+	Audit      time.Duration // the audit trail, impersonations, and past invitations
 	DeadJobs   time.Duration
 	Deliveries time.Duration // notifications of the payment provider and webhook deliveries
 	Tenants    time.Duration // deleted tenants

@@ -46,8 +46,8 @@ func (f StripeSandboxFlags) Settings() (StripeSandbox, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// sandboxKey rejects a key that does not look like a test key. A user who passes a live key would
-// not expect that no money moves.
+// sandboxKey rejects a key that does not look like a test key. A user who passes a live key
+// probably expects real payments.
 func (p *parser) sandboxKey(name string, key Secret) {
 	if text := key.Reveal(); text != "" && !strings.HasPrefix(text, "sk_test_") && !strings.HasPrefix(text, "rk_test_") {
 		p.fail(name, "must begin with sk_test_ for the sandbox")

@@ -197,7 +197,7 @@ func (s Settings) Addresses() frontend.Addresses {
 // Error is a wrong or missing setting. Several errors are joined with errors.Join. The text never
 // contains the value of a secret.
 type Error struct {
-	Name   string // the environment variable, or a flag or argument without one
+	Name   string // the environment variable, or else the flag or argument
 	Reason string
 }
 

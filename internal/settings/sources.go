@@ -33,16 +33,16 @@ type Source struct {
 	help string // in English, with the default at its end
 }
 
-// Sources returns the settings in the order of the fields, and where their values come from
+// Sources returns the settings in the order of the fields, and the origins of their values
 // (rules: settings#where-settings-come-from). getenv reads the environment.
 func (f ServeFlags) Sources(getenv func(string) string) []Source { return readSources(f, getenv) }
 
 // Sources is like ServeFlags.Sources.
 func (f DevFlags) Sources(getenv func(string) string) []Source { return readSources(f, getenv) }
 
-// readSources returns the settings of a struct of flags for kong, in the order of its fields. A field
-// with the tag secret holds a secret or, if its variable ends with _FILE, the path of the file with
-// the secret of the variable without that suffix.
+// readSources returns the settings of a struct of flags for kong, in the order of its fields. A
+// field with the tag secret holds a secret. If its variable ends with _FILE, the field holds the
+// path of a file instead; the secret's variable has the same name without _FILE.
 func readSources(flags any, getenv func(string) string) []Source {
 	var all []Source
 	readFlags(reflect.ValueOf(flags), "demo", getenv, &all)
@@ -60,8 +60,8 @@ func readFlags(flags reflect.Value, group string, getenv func(string) string, al
 	}
 }
 
-// addSource adds the setting of a field with a value, or the file of a secret to the setting of the
-// secret.
+// addSource adds the setting of a field. If the field names the file of a secret, addSource records
+// the file as the origin of that secret.
 func addSource(tag reflect.StructTag, value, group string, getenv func(string) string, all *[]Source) {
 	_, isSecret := tag.Lookup("secret")
 	variable := tag.Get("env")
@@ -103,7 +103,8 @@ func addSecretFile(s Source, path string, getenv func(string) string, all *[]Sou
 	*all = append(*all, s)
 }
 
-// Key returns the name of the setting in the texts: its variable, or its flag.
+// Key returns the key of the setting in sourceTexts: its variable, or its flag if only the flag
+// sets it.
 func (s Source) Key() string {
 	if s.Variable == "" {
 		return s.Flag
@@ -111,8 +112,8 @@ func (s Source) Key() string {
 	return s.Variable
 }
 
-// Text returns the description of the setting and of its default in a language. The default is ""
-// for a setting without one.
+// Text returns the description of the setting and of its default in a language. fallback is "" for
+// a setting without a default.
 func (s Source) Text(locale string) (about, fallback string) {
 	about, fallback = splitHelp(s.help)
 	texts := sourceTexts()[locale]
@@ -141,7 +142,8 @@ func splitHelp(help string) (about, fallback string) {
 //go:embed translations/*.json
 var sourceFiles embed.FS
 
-// sourceTexts returns the texts by locale and key. The flags have the English texts.
+// sourceTexts returns the translated descriptions of the settings by locale and Source.Key. The
+// help of the flags has the English descriptions.
 var sourceTexts = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, locale := range []string{"fr", "es", "it"} {

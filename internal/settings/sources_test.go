@@ -64,7 +64,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// A description ends before the default, which is separate.
+// The description of a setting does not include its default, which Text returns separately.
 func TestText(t *testing.T) {
 	t.Parallel()
 	read := all()
@@ -82,7 +82,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Each language has a description of each setting, and of each default that is a phrase, and nothing else.
+// Each language translates the description of each setting and each default that is a phrase, and
+// contains no other text.
 func TestTranslations(t *testing.T) {
 	t.Parallel()
 	for _, locale := range []string{"fr", "es", "it"} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// traces reads whether traces are enabled. The variables are OpenTelemetry's. Its library reads the
-// others itself.
+// traces reads whether traces are enabled, from the standard variables of OpenTelemetry.
+// OpenTelemetry itself reads its other variables.
 func (p *parser) traces(s *Settings) {
 	exporter := p.getenv("OTEL_TRACES_EXPORTER")
 	switch {

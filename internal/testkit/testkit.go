@@ -39,8 +39,8 @@ var installation = map[string]string{
 	"ts-client":     "make clients, which needs npm",
 }
 
-// Program returns the path of the first of the programs that is installed; the name of the
-// counterpart is the default program. Without any of them it skips t, or fails t if
+// Program returns the path of the first of programs that is installed. Without programs, it looks
+// for a program with the name of the counterpart. If it finds no program, it skips t, or fails t if
 // RequireVariable contains the counterpart.
 func Program(t testing.TB, counterpart string, programs ...string) string {
 	t.Helper()

@@ -10,8 +10,8 @@ import (
 // patience bounds Eventually. It is long because the machines that run tests are busy.
 const patience = 2 * time.Minute
 
-// Eventually waits until done returns true, and fails t after two minutes. The failure names the
-// condition what.
+// Eventually waits until done returns true, and fails t after two minutes. The failure message
+// calls the condition what.
 func Eventually(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	const first, last = 2 * time.Millisecond, 40 * time.Millisecond

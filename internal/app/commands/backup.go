@@ -48,7 +48,7 @@ func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer
 		file, megabytes(size.Size()), s.SecretsKey()); err != nil {
 		return err
 	}
-	if err := dbfile.NoteBackup(source, clock.System().Now()); err != nil { // not an error of the backup
+	if err := dbfile.NoteBackup(source, clock.System().Now()); err != nil { // the backup itself has succeeded
 		_, err = fmt.Fprintf(out, "Failed to record the backup for metrics: %v.\n", err)
 		return err
 	}
@@ -85,10 +85,11 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 	if exists && !force {
 		return fmt.Errorf("database %s already exists: use --force to replace it; the old one is kept", target)
 	}
-	// Move the old database only after the copy is complete and verified.
+	// Move the old database only after the copy is complete and verified. A killed restore can
+	// leave a partial copy.
 	fresh := target + ".restored"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // left by a restore that was killed
+		return err
 	}
 	if err := dbfile.Copy(ctx, file, fresh); err != nil {
 		return fmt.Errorf("restore: %w", err)
@@ -112,7 +113,8 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 	return err
 }
 
-// checkSchemaVersion returns an error if a later version of the service wrote the restored copy of file.
+// checkSchemaVersion returns an error if restored, which is a copy of file, has the schema of a
+// later version of the service.
 func checkSchemaVersion(ctx context.Context, s settings.Settings, file, restored string) (err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: sqldb.FileURL(restored), Log: NewLog(io.Discard, s)})
 	if err != nil {
@@ -147,7 +149,7 @@ func lockServers(ctx context.Context, s settings.Settings, database string) (rel
 // setAside renames a database and its log files, and returns the new name.
 func setAside(path string) (string, error) {
 	kept := path + clock.System().Now().UTC().Format(".before-20060102T150405.000")
-	for _, suffix := range []string{"-wal", "-shm", ""} { // the database last, because it needs the others
+	for _, suffix := range []string{"-wal", "-shm", ""} { // the database last, as it needs its log files
 		if err := os.Rename(path+suffix, kept+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
 			return "", err
 		}
@@ -155,7 +157,8 @@ func setAside(path string) (string, error) {
 	return kept, nil
 }
 
-// databaseFile returns the SQLite file of s. For other databases its error recommends otherwise.
+// databaseFile returns the path of the SQLite database of s. For other databases it returns an
+// error that recommends the text otherwise.
 func databaseFile(s settings.Settings, otherwise string) (string, error) {
 	u, err := url.Parse(s.DatabaseURL.Reveal())
 	if err != nil || u.Scheme != "sqlite" {

@@ -102,7 +102,7 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 	})
 }
 
-// FormatCount returns a count and a noun. what is the singular; the plural must be regular.
+// FormatCount returns n with the noun what, in the singular or in a regular plural.
 func FormatCount(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

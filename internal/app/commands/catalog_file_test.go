@@ -33,7 +33,7 @@ func (f catalogFile) export(omitLinks bool) string {
 	return out.String()
 }
 
-// try imports text and returns the output. how changes the parameters.
+// try imports text and returns the output. The functions in how change the parameters.
 func (f catalogFile) try(text string, how ...func(*commands.CatalogImport)) (string, error) {
 	f.t.Helper()
 	p := commands.CatalogImport{File: filepath.Join(f.t.TempDir(), "catalog.yaml"), Confirm: func() (bool, error) { return true, nil }}
@@ -64,8 +64,7 @@ func fileOf(t *testing.T, database string) catalogFile {
 	return catalogFile{t, settings.Settings{DatabaseURL: settings.Secret(database), DatabasePatience: dbtest.ConnTimeout, LogFormat: settings.LogText}}
 }
 
-// An export is identical, byte for byte, to an export of another database that imported it, even of
-// a different dialect.
+// A database that imports an export exports the same bytes, even if it has another dialect.
 func TestCatalogRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, from := range dbtest.Dialects(t) {
@@ -94,7 +93,7 @@ func TestCatalogRoundTrip(t *testing.T) {
 			if strings.Contains(without, "price_main") || strings.Contains(without, "price_calls") || !strings.Contains(without, "EUR: 1900") {
 				t.Errorf("without links:\n%s", without)
 			}
-			// A file without links preserves the links.
+			// An import of a file without links keeps the stored links.
 			source.imports(without, "nothing to change\n")
 		})
 	}
@@ -191,8 +190,8 @@ func importFields(t *testing.T, s *apptest.Server, f catalogFile) {
 	}
 }
 
-// The properties of a linked price cannot change at the provider, so the change unlinks the price
-// unless the file has its link.
+// The properties of a linked price cannot change at the provider. If a file changes such a price,
+// the import removes the link, unless the file contains a link for the changed price.
 func importLinks(t *testing.T, f catalogFile) {
 	f.imports(edit(t, shop, "{price_cents: 800, psp_price_id: price_gbp}", "801", "{unit_price_cents: 0.25, psp_price_id: price_mails}", "0.75", "fr: De base", "es: Básico"), `
 ~ feature beta: is_active false → true
@@ -320,7 +319,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 			t.Error("import was applied partly")
 		}
 		if _, err := f.try(shop, func(p *commands.CatalogImport) { p.File = "nowhere.yaml" }); err == nil || !strings.Contains(err.Error(), "nowhere.yaml") {
-			t.Errorf("a file that is not there: %v", err)
+			t.Errorf("a missing file: %v", err)
 		}
 	})
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// fileLink is a link in a file, with its path there.
+// fileLink is a link in a file, with its path in the file.
 type fileLink struct {
 	path string
 	check.Link
 }
 
-// checkLinks checks at the provider the links that an import would set. It joins an error for each
-// wrong link (rules: catalog#the-catalog-as-a-file). It skips links that are already stored: they
-// may have become wrong since, and must not block other changes.
+// checkLinks asks the provider whether the links that an import would set are right. It returns an
+// error for each wrong link, joined (rules: catalog#the-catalog-as-a-file). It skips links that are
+// already stored: they may have become wrong since, and must not block other changes.
 func checkLinks(ctx context.Context, s settings.Settings, p CatalogImport, list *pricelist.Service, wanted pricelist.Catalog) error {
 	stored, err := list.Export(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func checkLinks(ctx context.Context, s settings.Settings, p CatalogImport, list 
 	return errors.Join(wrong...)
 }
 
-// linkChecker returns a client that uses the currencies as they are after the import.
+// linkChecker returns a client that uses the currencies as they will be after the import.
 func linkChecker(s settings.Settings, stored, wanted pricelist.Catalog) (*psp.Client, error) {
 	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: NewLog(io.Discard, s)}
 	if s.StripeURL != nil {

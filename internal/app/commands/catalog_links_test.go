@@ -43,7 +43,7 @@ func TestCatalogImportChecksLinks(t *testing.T) {
 			}
 		}
 		if _, err := f.try(edit(t, linked(mails), "billing_cycle: monthly", "billing_cycle: yearly")); err == nil || !strings.HasSuffix(err.Error(), "every 1 month instead of every 1 year") {
-			t.Errorf("a price of another interval: %v", err)
+			t.Errorf("a price with another interval: %v", err)
 		}
 		if n := s.CountRows(`SELECT count(*) FROM products WHERE slug = 'shop'`); n != 0 {
 			t.Error("something was imported")

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
-// Distribute places the tables on a Citus cluster that are not there yet. The number of shards only
-// applies to the first run.
+// Distribute places the tables on a Citus cluster. It skips tables that are already placed. The
+// number of shards only applies to the first run.
 func Distribute(ctx context.Context, s settings.Settings, out io.Writer, shards int) (err error) {
 	if err := RequireDatabase(s); err != nil {
 		return err

@@ -138,7 +138,7 @@ func applyToJobs(
 				failed = append(failed, fmt.Errorf("%s: %w", id, err))
 			case errors.Is(err, jobs.ErrPayloadDeleted):
 				emptied++
-			case !errors.Is(err, jobs.ErrNotDead): // another process has already decided it
+			case !errors.Is(err, jobs.ErrNotDead): // another process has retried or dropped the job
 				return err
 			}
 		}

@@ -57,7 +57,8 @@ func RequireDatabase(s settings.Settings) error {
 	return nil
 }
 
-// databaseError adds the name of the database setting to a database error, if it is set.
+// databaseError adds the name of the database setting to a database error, unless the database is
+// the default in the data folder.
 func databaseError(s settings.Settings, err error) error {
 	if s.DatabaseURL.Reveal() == sqldb.FileURL(filepath.Join(s.Data, settings.DatabaseFile)) {
 		return err // the path in the error is in the data folder
@@ -69,8 +70,8 @@ func databaseError(s settings.Settings, err error) error {
 // defer.
 func CloseJoining(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
-// NewLog returns a logger that writes to w with the level and format of s. It logs warnings with an
-// expected message at level INFO.
+// NewLog returns a logger that writes to w with the level and format of s. It logs a warning at
+// level INFO if its message is in expected.
 func NewLog(w io.Writer, s settings.Settings, expected ...string) *slog.Logger {
 	return logging.New(w, logConfig(s, expected))
 }

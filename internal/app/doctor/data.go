@@ -231,8 +231,8 @@ func (d *doctor) clock(ctx context.Context, db *sqldb.DB) {
 	}
 }
 
-// server reports whether a server uses the data folder, which is not a problem. A sandbox server
-// locks the sandbox.
+// server adds a finding that says whether a server uses the data folder. Neither case is a problem.
+// A sandbox server locks the sandbox.
 func (d *doctor) server(ctx context.Context, file string) {
 	if d.Sandbox {
 		file = filepath.Join(d.Settings.Data, settings.SandboxFile)

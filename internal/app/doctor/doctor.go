@@ -19,7 +19,7 @@ import (
 // Config is the installation to check.
 type Config struct {
 	Settings settings.Settings
-	// SettingsError joins the errors of invalid settings, which are empty in Settings.
+	// SettingsError joins the errors of invalid settings. Invalid settings are empty in Settings.
 	SettingsError error
 	// Unknown are environment variables that match no setting.
 	Unknown []settings.UnknownVariable

@@ -204,7 +204,8 @@ func TestCookieChecks(t *testing.T) {
 	}
 }
 
-// Run against a test server that acts as the service, a mail server and an identity provider.
+// The checks use a test server in place of the service and an identity provider, a mail server and
+// Redis.
 func TestOutsideChecks(t *testing.T) {
 	t.Parallel()
 	var outside *httptest.Server

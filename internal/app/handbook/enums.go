@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// enums are the named sets of values. A field that lists a set in its validation rules is matched
-// by the values; other fields are listed here.
+// enums are the named sets of values. A field whose enum tag lists the same values has the set;
+// Fields names the other fields that have it.
 func enums() []shape.Enum {
 	return slices.Concat(billing, domainEnums(), []shape.Enum{
 		{Name: "Locale", Text: "Language.", Values: []string{"en", "es", "fr", "it"}, Fields: []string{"Settings.locales", "Settings.default_locale"}},

@@ -19,7 +19,7 @@ import (
 //go:embed operations
 var operations embed.FS
 
-// Handbook is the parsed folder.
+// Handbook is the parsed folder operations.
 type Handbook struct {
 	// Entries are the texts of operations, by method and path.
 	Entries map[string]reference.Entry
@@ -27,7 +27,7 @@ type Handbook struct {
 	tags []reference.Tag
 }
 
-// Read reads the texts. It panics if they are invalid, which is a programming error.
+// Read parses the folder operations. It panics if a file is invalid, which is a programming error.
 func Read() *Handbook {
 	h := &Handbook{Entries: map[string]reference.Entry{}}
 	files, err := fs.ReadDir(operations, "operations")
@@ -107,7 +107,7 @@ func addAnswer(answers map[int][]string, line string) bool {
 	return true
 }
 
-// Entry returns the text of a route, or a zero Entry without one.
+// Entry returns the text of a route, or the zero Entry for an unknown route.
 func (h *Handbook) Entry(method, path string) reference.Entry { return h.Entries[method+" "+path] }
 
 // Book returns all texts of the reference.

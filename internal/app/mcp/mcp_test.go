@@ -216,7 +216,7 @@ func TestRefusalsAreReadable(t *testing.T) {
 }
 
 // TestWritesAreOffByDefault checks that an assistant can change data only if the operator allows
-// it, and once per idempotency key.
+// it, and only once per idempotency key.
 func TestWritesAreOffByDefault(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -251,12 +251,12 @@ func TestWritesAreOffByDefault(t *testing.T) {
 		if used := at(t, a.ask("show_usage", apptest.Object{"tenant": ada.Tenant}), "usage.meters.0.current_usage"); used != 2.5 {
 			t.Errorf("used are %v", used)
 		}
-		// More digits than a float can represent.
+		// The quantity has more digits than a float can represent.
 		a.ask("record_usage", apptest.Object{
 			"tenant": ada.Tenant, "meter": "storage-gb", "quantity": json.Number("123456789012.123456"), "idempotency_key": "exact",
 		})
 		if n := s.CountRows(`SELECT count(*) FROM usage_events WHERE quantity = 123456789012123456`); n != 1 {
-			t.Errorf("%d events have all their digits", n)
+			t.Errorf("%d events have all digits, want 1", n)
 		}
 	})
 }

@@ -67,8 +67,8 @@ func addReadTool[In any](server *sdk.Server, name, description string, do func(c
 		func(ctx context.Context, in In, _ json.RawMessage) (object, error) { return do(ctx, in) })
 }
 
-// write adds a tool that changes data, once per idempotency key. The tool also receives its
-// arguments as raw JSON.
+// write adds a tool that changes data. A call with a known idempotency key changes nothing. The
+// tool also receives its arguments as raw JSON.
 func write[In any](server *sdk.Server, name, description string, do func(context.Context, In, json.RawMessage) (object, error)) {
 	add(server, name, description, &sdk.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, do)
 }

@@ -44,8 +44,8 @@ var rare = map[string]string{
 	"usage_peaks":      "a row for each tenant and meter; what shows that one is left over is in other tables",
 }
 
-// No deletion scans a whole table: it finds its rows, and the rows that can refer to them, by an
-// index.
+// Each deletion uses an index to find its rows, and the rows that can refer to them. No deletion
+// scans a whole table.
 func TestDeletionsFindTheirRows(t *testing.T) {
 	t.Parallel()
 	statements, tables := deletions(t)
@@ -61,7 +61,7 @@ func TestDeletionsFindTheirRows(t *testing.T) {
 				whole = i+1 == len(p.Steps) || !strings.HasPrefix(p.Steps[i+1], "Index Cond")
 			}
 			if whole {
-				t.Errorf("%s reads all by %s in\n%s", p.Database, step, p.Statement)
+				t.Errorf("%s reads a whole table by %s in\n%s", p.Database, step, p.Statement)
 			}
 		}
 	}

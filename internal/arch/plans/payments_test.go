@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// large is a tenant with 3,000 invoices. 500 others have one.
+// large is a tenant with 3,000 invoices. The 500 other tenants have one invoice each.
 const large = "'01a22862-1f97-790e-ad07-5f5d757b890c'"
 
 // payments fills a PostgreSQL database with invoices and their payments.
@@ -29,8 +29,8 @@ var payments = []string{
 	`ANALYZE`,
 }
 
-// The payments time line of a tenant reads the invoices of its page alone, although PostgreSQL plans a prepared
-// statement for an average tenant.
+// The payments timeline of a tenant only reads the invoices of its page, although PostgreSQL plans
+// a prepared statement for an average tenant.
 func TestPaymentsFindTheirInvoices(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)

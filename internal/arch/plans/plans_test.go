@@ -115,7 +115,7 @@ func TestQueriesFindTheirRows(t *testing.T) {
 		}
 	}
 	if len(dbtest.Dialects(t)) == 1 {
-		return // whole contains queries that only PostgreSQL plans like this
+		return // only PostgreSQL scans whole tables for some queries in whole
 	}
 	for name, reason := range whole {
 		if !found[name] {

@@ -24,8 +24,8 @@ type Body struct {
 	Codes []string
 }
 
-// common holds the statuses that nearly every operation has for the same reasons. They are only
-// listed as errors, except where they have a code of their own.
+// common holds the statuses that nearly every operation has for the same reasons. Answers omits a
+// common status, unless it is a 4xx status with error codes.
 var common = []string{"400", "401", "408", "413", "415", "419", "500", "503"}
 
 // Answers returns the responses: the recorded successes, then the errors that are special for the
@@ -54,8 +54,8 @@ func jsonSample(name string, value jsontext.Value) Sample {
 	return Sample{Name: name, Language: "json", Code: string(value)}
 }
 
-// errorBodies returns the bodies of an error: for invalid fields, for codes with the same extra
-// fields, and for an error without a code.
+// errorBodies returns the bodies of an error: one for invalid fields, one for each group of codes
+// with the same extra fields, and one for an error without a code.
 func (op *Operation) errorBodies(status string, s *schema) []Body {
 	of, _, _ := op.ref.doc.resolved(s)
 	var bodies []Body
@@ -82,7 +82,7 @@ func (op *Operation) errorBodies(status string, s *schema) []Body {
 	return bodies
 }
 
-// extraFields returns the names of the fields that an error with a code has next to it.
+// extraFields returns the names of the additional fields in an error with the code.
 func extraFields(code string, of *schema) []string {
 	var names []string
 	for _, name := range of.names() {
@@ -149,7 +149,8 @@ var fieldValues = map[string]string{
 	"missing_fields": "country", "factors": "totp", "challenge": "mfa_1Example0Example0", "field": "unit_amount", "feature_code": "api-calls",
 }
 
-// sample returns a value of a field. A component that an operation returns has its recorded value.
+// sample returns a sample value of a field. If a recorded response contains the component of the
+// field, the sample is the recorded value.
 func (r *Reference) sample(name string, s *schema) any {
 	of, component, _ := r.doc.resolved(s)
 	if recorded := r.recorded(component); recorded != nil {
@@ -169,7 +170,7 @@ func (r *Reference) sample(name string, s *schema) any {
 	case "boolean":
 		return true
 	case "integer", "number":
-		if name == "grants_remaining" { // of a rejected event
+		if name == "grants_remaining" { // a rejected event leaves no units
 			return 0
 		}
 		return 1000
@@ -194,8 +195,8 @@ func (r *Reference) recorded(component string) jsontext.Value {
 	return nil
 }
 
-// recordings yields the values of a component in the recorded responses: first the values of
-// responses with one value, then the first value of each list.
+// recordings yields the values of a component in the recorded responses: first the single values,
+// then the first value of each list.
 func (r *Reference) recordings(component string) iter.Seq[jsontext.Value] {
 	return func(yield func(jsontext.Value) bool) {
 		var later []jsontext.Value
@@ -239,8 +240,8 @@ func (r *Reference) parts(component string) iter.Seq2[jsontext.Value, bool] {
 	}
 }
 
-// part returns the value if it is of the component, or its first item if that is, and whether it is
-// an item.
+// part returns the value if its schema is the component. If the value is a list of the component,
+// part returns the first item and true.
 func (r *Reference) part(component string, s *schema, value jsontext.Value) (jsontext.Value, bool) {
 	of, name, _ := r.doc.resolved(s)
 	if name == component && value.Kind() == '{' {

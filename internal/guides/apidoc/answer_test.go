@@ -30,8 +30,8 @@ const limited = `{
 	"components": {"schemas": {"User": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}, "name": {"type": "string"}}}}}
 }`
 
-// An error has a body for invalid fields, one for each set of fields of its codes, and one without
-// a code. Statuses that all operations share are left out.
+// An error has a body for invalid fields, a body for each group of codes with the same extra
+// fields, and a body without a code. Statuses that all operations share are left out.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	ref, err := apidoc.Read([]byte(limited), apidoc.Texts{

@@ -12,10 +12,10 @@ type Event struct {
 	ref  *Reference
 }
 
-// Text says when the event is sent.
+// Text returns a sentence that says when the event is sent.
 func (e *Event) Text() string { return e.from.Summary }
 
-// Delivery describes how the event is sent.
+// Delivery returns a description of how the event is sent.
 func (e *Event) Delivery() string { return e.from.Description }
 
 // Headers returns the headers of the message.
@@ -38,14 +38,14 @@ func (e *Event) Message() []Sample {
 	return []Sample{jsonSample("Body", text)}
 }
 
-// stateAfter is the status of the data by type of the event.
+// stateAfter maps the type of an event to the status of its data.
 var stateAfter = map[string]string{
 	"invoice.issued": "open", "invoice.paid": "paid", "invoice.voided": "void",
 	"subscription.canceled": "canceled", "subscription.past_due": "past_due",
 }
 
-// data returns an example of the data: a recorded resource, or a list with one. The resource has the
-// status that it has after the event, if one was recorded.
+// data returns an example of the data: a recorded resource, or a list with one recorded resource.
+// If a recorded resource has the status that the event causes, data returns this resource.
 func (e *Event) data() any {
 	of, _, _ := e.ref.doc.resolved(e.from.Body.Content["application/json"].Schema)
 	_, component, _ := e.ref.doc.resolved(of.Properties["data"])

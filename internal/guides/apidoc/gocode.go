@@ -87,7 +87,7 @@ func (w *goWriter) body(op *Operation, text jsontext.Value) string {
 	return w.value(s, text, "")
 }
 
-// value returns a value that is required and not null.
+// value returns a JSON value that is not null as a Go literal of a required field.
 func (w *goWriter) value(s *schema, text jsontext.Value, indent string) string {
 	of, name, _ := w.doc.resolved(s)
 	switch of.kind() {
@@ -147,7 +147,8 @@ func (w *goWriter) object(of *schema, name string, text jsontext.Value, indent s
 	return b.String() + indent + "}"
 }
 
-// field returns the value of a field, which is a pointer if it is optional.
+// field returns the Go value of a field: a nullable value, a plain value if the field is required,
+// or else a pointer.
 func (w *goWriter) field(s *schema, isRequired bool, text jsontext.Value, indent string) string {
 	_, _, isNullable := w.doc.resolved(s)
 	switch {
@@ -166,7 +167,8 @@ func (w *goWriter) field(s *schema, isRequired bool, text jsontext.Value, indent
 	}
 }
 
-// explicit returns the type argument of a value whose literal has another default type.
+// explicit returns the type argument that a generic call needs for a value, or "" if the type of
+// the Go literal is already right.
 func (w *goWriter) explicit(s *schema) string {
 	switch kind := w.typeOf(s); {
 	case kind == "string", kind == "bool", kind == "int", strings.HasPrefix(kind, "[]"), strings.HasPrefix(kind, "map["), kind == "time.Time", kind == "api.Date":

@@ -75,7 +75,7 @@ func (r *Reference) newOperation(g *Group, path, method string, from operation) 
 
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// Verb is the method in at most four letters.
+// Verb returns the method in at most four letters.
 func (op *Operation) Verb() string {
 	if op.Method == http.MethodDelete {
 		return "DEL"
@@ -128,11 +128,11 @@ func (op *Operation) success() *response {
 	return &response{}
 }
 
-// maxDepth is the depth to which the fields of objects in objects are shown.
+// maxDepth limits the depth to which nested fields are shown.
 const maxDepth = 4
 
 // fields returns the fields of an object. Anchors begin with prefix. above are the components that
-// contain it.
+// contain the object.
 func (r *Reference) fields(prefix string, s *schema, above []string) []Field {
 	of, name, _ := r.doc.resolved(s)
 	if len(above) >= maxDepth || name != "" && slices.Contains(above, name) {
@@ -237,7 +237,7 @@ func limits(s *schema) []string {
 	return list
 }
 
-// number returns a number with separators of thousands.
+// number returns a number with thousands separators.
 func number(value float64) string {
 	whole, fraction, _ := strings.Cut(strconv.FormatFloat(value, 'f', -1, 64), ".")
 	sign := ""

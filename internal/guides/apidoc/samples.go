@@ -27,8 +27,8 @@ func (op *Operation) Samples() []Sample {
 
 var pathParam = regexp.MustCompile(`\{(\w+)\}`)
 
-// example returns the JSON body of the recorded request, or nil. A request that was not recorded has
-// its required fields.
+// example returns the JSON body of the recorded request, or nil for an operation without a JSON
+// body. If no request was recorded, it returns a body with the required fields.
 func (op *Operation) example() jsontext.Value {
 	if op.from.Body == nil {
 		return nil

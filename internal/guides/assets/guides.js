@@ -1,7 +1,7 @@
 const root = document.body.dataset.root
 const one = (selector) => document.querySelector(selector)
 
-// Light and dark.
+// Switching between light and dark.
 const theme = one('.theme')
 theme.hidden = false
 theme.addEventListener('click', () => {
@@ -11,11 +11,12 @@ theme.addEventListener('click', () => {
   try {
     localStorage.setItem('theme', html.dataset.theme)
   } catch {
-    // It holds for this page.
+    // Without storage, the theme only applies to this page.
   }
 })
 
-// The navigation of narrow windows. Without this script it stands below the text.
+// The menu with the navigation, in narrow windows. Without this script, the navigation is below the
+// text.
 const menu = one('.menu')
 const nav = one('#nav')
 if (nav) {
@@ -77,7 +78,7 @@ document.addEventListener('click', async (event) => {
   fading = setTimeout(() => { toast.textContent = '' }, 2000)
 })
 
-// Which section is read.
+// Marking the current section in the table of contents.
 const links = new Map([...document.querySelectorAll('.contents a')].map((a) => [decodeURIComponent(a.hash.slice(1)), a]))
 if (links.size) {
   const headings = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean)

@@ -39,7 +39,7 @@ document.querySelectorAll('.sample').forEach((sample, number) => {
       try {
         localStorage.setItem('sample', tab.textContent)
       } catch {
-        // It holds for this page.
+        // Without storage, the choice only applies to this page.
       }
     })
     tabs.append(tab)
@@ -59,7 +59,7 @@ document.querySelectorAll('.sample').forEach((sample, number) => {
   show(sample, parts.some((part) => part.dataset.name === name) ? name : parts[0].dataset.name)
 })
 
-// The field of the address can be inside a closed list of fields.
+// Opening the closed list that contains the field of the address.
 function reveal() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
   for (let at = target?.parentElement?.closest('details'); at; at = at.parentElement.closest('details')) at.open = true

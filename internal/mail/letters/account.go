@@ -27,8 +27,8 @@ func (l *Letters) EmailCode(ctx context.Context, locale, to, name, code string) 
 	})
 }
 
-// NewOwner sends the owner of a tenant that the platform created the link to choose a first password
-// (rules: tenant#provisioning).
+// NewOwner sends the link to choose a first password to the owner of a tenant that the platform has
+// created (rules: tenant#provisioning).
 func (l *Letters) NewOwner(ctx context.Context, locale, to, name, tenant, token string, expires time.Time) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
@@ -105,8 +105,8 @@ func (l *Letters) DomainLost(ctx context.Context, locale, to string, d DomainLos
 	})
 }
 
-// FactorAdded notifies a user of a new second factor. kind is totp or passkey, and passkey the name
-// of a passkey.
+// FactorAdded notifies a user of a new second factor. kind is totp or passkey; for a passkey,
+// passkey is its name.
 func (l *Letters) FactorAdded(ctx context.Context, locale, to, name, kind, passkey string) error {
 	return l.factor(ctx, "factor_added", locale, to, name, kind, passkey)
 }
@@ -136,7 +136,8 @@ func (l *Letters) RecoveryCodesGenerated(ctx context.Context, locale, to, name s
 	})
 }
 
-// RecoveryCodesLow notifies a user of the use of a recovery code that leaves few unused codes.
+// RecoveryCodesLow notifies a user that they have used a recovery code and that few unused codes
+// are left.
 func (l *Letters) RecoveryCodesLow(ctx context.Context, locale, to, name string, remaining int64) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{

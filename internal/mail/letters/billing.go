@@ -141,8 +141,8 @@ type FirstPayment struct {
 	PaymentURL string // the page to make the payment
 }
 
-// FirstPayment sends a mail that asks the owner for the first payment of a subscription that the
-// platform has made.
+// FirstPayment sends a mail to the owner that asks for the first payment of a subscription. The
+// platform has created the subscription.
 func (l *Letters) FirstPayment(ctx context.Context, locale, to string, p FirstPayment) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
@@ -161,8 +161,8 @@ type ChangeWaits struct {
 	PaymentURL string // the page to confirm the payment
 }
 
-// ChangeWaits sends a mail that asks the owner to confirm the payment of a change that the platform has
-// made.
+// ChangeWaits sends a mail to the owner that asks to confirm the payment of a change. The platform
+// has made the change.
 func (l *Letters) ChangeWaits(ctx context.Context, locale, to string, c ChangeWaits) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{

@@ -12,9 +12,9 @@ const (
 	maxInBody    = 100
 )
 
-// hairSpace is a barely visible space. Host names cannot contain it, so a text with it is not an
-// address. A zero-width character would not work, because programs that detect addresses can ignore
-// it.
+// hairSpace is a barely visible space. Host names cannot contain it, so mail programs do not take a
+// text with it for an address. A zero-width character would not work, because programs that detect
+// addresses can ignore it.
 const hairSpace = '\u200a'
 
 // sanitizeLine returns user input as a single line of at most limit characters, without control

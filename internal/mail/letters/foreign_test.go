@@ -69,7 +69,7 @@ func checkSubject(t *testing.T, letter, subject string) {
 }
 
 var (
-	// matches text that mail programs turn into links
+	// looksLikeAddress matches text that mail programs turn into links.
 	looksLikeAddress = regexp.MustCompile(`(?i)[\p{L}\d][.。][\p{L}]|[a-z]:[\p{L}/]|\S@[^\s\p{Zs}]`)
 	ownAddress       = regexp.MustCompile(`https://app\.example\.test/[^\s"<]*`)
 	tag              = regexp.MustCompile(`<[^>]*>`)

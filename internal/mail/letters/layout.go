@@ -28,7 +28,8 @@ type template struct {
 	}
 }
 
-// loadLayout returns the forms that all letters share. Subjects are not templates but texts.
+// loadLayout returns the templates that all letters share. Built-in subjects are texts, not
+// templates.
 func loadLayout() (forms, error) {
 	var f forms
 	for name, form := range map[string]**template{"layout.html": &f.html, "layout.txt": &f.text} {
@@ -88,7 +89,7 @@ func (t *template) write(data map[string]any) (string, error) {
 	return out.String(), nil
 }
 
-// compose builds a mail with the templates in own, and the built-in ones for the others.
+// compose builds a mail with the templates in own. It uses the built-in templates for missing ones.
 func (l *Letters) compose(in *locale, m letter, own forms) (mail.Message, error) {
 	data, err := l.page(in, m, own.subject)
 	if err != nil {
@@ -157,7 +158,7 @@ func (l *Letters) page(in *locale, m letter, ownSubject *template) (map[string]a
 const maxSubject = 200
 
 // subject returns the subject of a letter, and the heading, which is the same text prepared for the
-// body. Texts in the subject have no line breaks, and only platform admins can have entered them
+// body. The subject contains no line breaks and no text from users other than platform admins
 // (rules: mail#letters).
 func (l *Letters) subject(in *locale, m letter, own *template) (subject, heading string, err error) {
 	body := m.values(l.config.Brand.App(), escapeBody)

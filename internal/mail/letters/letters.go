@@ -19,8 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
-// Outbox queues finished messages. *mail.Outbox implements it. It is called with the context of the
-// caller, and therefore in its transaction.
+// Outbox queues finished messages, in the caller's transaction. *mail.Outbox implements it.
 type Outbox interface {
 	Enqueue(ctx context.Context, m mail.Message) error
 }
@@ -86,8 +85,9 @@ type letter struct {
 	files     []mail.Attachment
 }
 
-// send builds a letter and queues it. A mail must arrive, so if a custom template fails, which the
-// samples at startup did not reveal, send uses the built-in text instead.
+// send builds a letter and queues it. If a custom template fails, send uses the built-in template
+// instead, because the mail must arrive. This happens if a template passes the check with samples
+// at startup but fails with real values.
 func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
 	if l.long {
 		m.lengthen()

@@ -27,8 +27,8 @@ const (
 	MailLastAttempt     = "last_attempt"
 )
 
-// DefaultOptionalMails lists the optional mails that are sent by default. Payment providers do not
-// send similar mails.
+// DefaultOptionalMails lists the optional mails that are sent by default: the mails that payment
+// providers do not send themselves.
 func DefaultOptionalMails() []string {
 	return []string{newLogin, subscriptionStarted, planChanged, subscriptionCanceled, subscriptionEnded}
 }

@@ -34,7 +34,7 @@ func (l *Letters) Preview(ctx context.Context, name, locale string) (mail.Messag
 	return l.sample(ctx, name, locale, false)
 }
 
-// longName has the length at which subjects cut names. Its last word cannot be broken at a space.
+// longName is as long as a name in a subject can be, and contains a long word without spaces.
 const longName = "Gesellschaft für Softwareentwicklung-und-Datenverarbeitung 7"
 
 // Sample is Preview with a choice of values: typical, sparse (without optional values), or long

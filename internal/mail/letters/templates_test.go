@@ -163,7 +163,7 @@ func TestTemplatesTakeThePlaceOfTexts(t *testing.T) {
 	if err := l.QuotaAlert(t.Context(), "es", to, letters.QuotaAlert{Meter: "a.example\nb", Percent: 80}); err != nil {
 		t.Fatal(err)
 	}
-	// The heading is the custom subject too, prepared for the body.
+	// The heading is the custom subject, but with its links broken.
 	if b.Subject != "a.example b 80\u00a0%" || !strings.Contains(b.HTML, "<h1>a.\u200aexample b 80\u00a0%</h1>") {
 		t.Errorf("es: %q in %s", b.Subject, b.HTML)
 	}

@@ -38,8 +38,8 @@ func (s *Server) AwaitNotifications() {
 	})
 }
 
-// AwaitEndOfRun waits until a periodic job is not running. A run schedules the next one when it
-// ends, so a clock that is advanced during a run delays the next one.
+// AwaitEndOfRun waits until a periodic job is not running. A run schedules the next run when it
+// ends, so advancing the clock during a run would delay the next run.
 func (s *Server) AwaitEndOfRun(job string) {
 	s.T.Helper()
 	Eventually(s.T, "the end of a run of "+job, func() bool {

@@ -32,7 +32,7 @@ type described struct {
 	doc          Object
 }
 
-// place is the URL of the reference in the compiler.
+// place is the URL of the reference in the schema compiler.
 const place = "reference:///openapi.json"
 
 // theContract is the contract of the first server. All servers of a process have the same contract.
@@ -41,8 +41,8 @@ var theContract struct {
 	*contract
 }
 
-// contractOf returns the contract, or nil if the server does not serve it, for example after its
-// stop.
+// contractOf returns the contract, or nil if the server does not serve one, for example because it
+// has stopped.
 func contractOf(s *Server) *contract {
 	theContract.Lock()
 	defer theContract.Unlock()
@@ -130,8 +130,8 @@ func newContract(doc any) (*contract, error) {
 	return c, c.compiler.AddResource(place, root)
 }
 
-// closeObjects makes schemas reject unknown keys. The reference itself allows them, because later
-// versions can add keys to responses.
+// closeObjects makes schemas reject unknown keys. The reference itself allows unknown keys, because
+// later versions can add keys to responses.
 func closeObjects(node any) {
 	switch node := node.(type) {
 	case Object:

@@ -6,9 +6,9 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// WantNoCredential checks that a text, such as a challenge, is not a credential. As a bearer token
-// and as a session, each route answers like for an unknown credential: with 401, unless the route
-// is public. tenant replaces the tenant ID in the paths.
+// WantNoCredential checks that a text, such as a challenge, is not a credential. If the text is
+// sent as a bearer token or a session cookie, each route responds like to an unknown credential:
+// with 401, unless the route is public. tenant replaces the tenant ID in the paths.
 func (s *Server) WantNoCredential(tenant, text string) {
 	s.T.Helper()
 	session := func(method, path, value string) Reply {

@@ -25,16 +25,16 @@ import (
 const instanceVariable = "TENANTRY_TEST_BESIDE"
 
 // instanceOrder is a message to the process of an instance, as JSON on standard input. The first
-// message has the settings; each further one has the offset of the sandbox's clock. The process
-// replies to each message. At the end of the input it stops as on SIGTERM.
+// message contains the settings, and each further message the offset of the sandbox's clock. The
+// process replies to each message. At the end of the input it stops as on SIGTERM.
 type instanceOrder struct {
 	Settings *instanceSettings `json:",omitempty"`
 	Ahead    time.Duration
 }
 
-// instanceReply is a message from the process of an instance on standard output. The first one has
-// the address, once the instance serves requests. Each further one confirms the offset of the
-// clock.
+// instanceReply is a message from the process of an instance on standard output. The first message
+// contains the address, once the instance serves requests. Each further message confirms the offset
+// of the clock.
 type instanceReply struct {
 	Addr  string        `json:",omitempty"`
 	Ahead time.Duration // offset of its clock

@@ -21,7 +21,7 @@ import (
 )
 
 // ServiceHost describes a service that is started several times: in this process (pass
-// [Hosting.Settings] to [StartWith]) or in a process that can be killed ([Hosting.Start]).
+// [ServiceHost.Settings] to [StartWith]) or in a process that can be killed ([ServiceHost.Start]).
 type ServiceHost struct {
 	Data     string // data folder
 	Database string // URL of the database
@@ -40,12 +40,12 @@ func (h ServiceHost) Settings(g *Gate) settings.Settings {
 	return s
 }
 
-// childVariable is the environment variable with the Hosting, in a process that a test starts to
-// kill it.
+// childVariable is the environment variable with the ServiceHost, in a process that a test starts
+// to kill it.
 const childVariable = "TENANTRY_TEST_HOSTING"
 
-// serveAsChild runs the service in a process that [Hosting.Start] has started, and returns its exit
-// code.
+// serveAsChild runs the service in a process that [ServiceHost.Start] has started, and returns its
+// exit code.
 func serveAsChild(text string) int {
 	var h ServiceHost
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
@@ -73,8 +73,8 @@ type Child struct {
 }
 
 // Start runs the service in a separate process until it is killed. The process runs this test
-// binary, in which [Main] starts the service. It can call the provider for single objects but not
-// for lists.
+// binary, in which [Main] starts the service. The service can call the provider for single objects,
+// but it cannot list objects.
 func (h ServiceHost) Start(t *testing.T) Child {
 	t.Helper()
 	text, err := json.Marshal(h)

@@ -98,7 +98,7 @@ func (p *Proxy) gate() chan struct{} {
 	return p.held
 }
 
-// ReleaseAnswers releases held responses and no longer holds new ones.
+// ReleaseAnswers releases held responses and stops holding new ones.
 func (p *Proxy) ReleaseAnswers() { close(p.gate()) }
 
 // ForEndpoint returns a function for [Proxy.Tamper] that applies a verdict to the requests to one

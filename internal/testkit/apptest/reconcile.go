@@ -66,7 +66,7 @@ func (s *Server) dump(into io.Writer, table string) {
 	}
 }
 
-// Customers are tenants by name, for tests with several.
+// Customers are tenants by name, for tests with several tenants.
 type Customers struct {
 	*Server
 	Names map[string]Owner
@@ -75,8 +75,8 @@ type Customers struct {
 // Customers returns an empty set of customers.
 func (s *Server) Customers() Customers { return Customers{Server: s, Names: map[string]Owner{}} }
 
-// Add registers a tenant without a subscription that the provider knows, and returns the id of the
-// provider's customer.
+// Add registers a tenant that is a customer at the provider but has not subscribed. It returns the
+// provider's id of the customer.
 func (k Customers) Add(name string) (id string) {
 	o := k.Register(name+"@example.com", true)
 	k.Names[name] = o

@@ -22,12 +22,13 @@ import (
 )
 
 // threeVariable makes every service on PostgreSQL run three instances with Redis, behind a proxy
-// that forwards requests in turn (scripts/three). Each instance is a process. The first one is the
-// test's process and has the sandbox; the proxy forwards each change of its clock to the others.
+// that forwards requests to the instances in turn (scripts/three). Each instance is a process. The
+// first instance is the test's process and has the sandbox; the proxy forwards each change of its
+// clock to the other instances.
 const threeVariable = "TENANTRY_TEST_THREE"
 
 // OneInstance skips t if services have three instances, because t tests a single instance. reason
-// explains why three behave differently.
+// explains why three instances behave differently.
 func OneInstance(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv(threeVariable) != "" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// CopyURL copies the database at a URL and returns the URL of the copy. The database must not be
-// open, now or later. The copy is removed when t ends.
+// CopyURL copies the database at a URL and returns the URL of the copy. The original must be closed
+// and must not be opened again. The copy is removed when t ends.
 func CopyURL(t testing.TB, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)

@@ -51,8 +51,8 @@ func PlansOf(t *testing.T, statements []string) []Plan {
 	return append(plans, PlansOn(t, sqldb.Postgres, statements)...)
 }
 
-// PlansOn is PlansOf for one kind of database, because some statements only run on one. On a Citus
-// cluster, it does not return plans of PostgreSQL, because they differ.
+// PlansOn is PlansOf for one kind of database, for statements that only run on this kind. On a
+// Citus cluster, it returns no plans of PostgreSQL, because they differ there.
 func PlansOn(t *testing.T, dialect sqldb.Dialect, statements []string) []Plan {
 	t.Helper()
 	if dialect == sqldb.Postgres && isCitus() {
@@ -105,7 +105,7 @@ func (p Plan) WholeTables() []string {
 
 var (
 	plannable = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with)\b`)
-	// Prefix of steps that read a table.
+	// reads matches the start of a step that reads a table.
 	reads = regexp.MustCompile(`^(SCAN|SEARCH|Seq Scan|Index (Only )?Scan|Index Cond:)`)
 	sorts = regexp.MustCompile(`^(USE TEMP B-TREE FOR .*ORDER BY|(Incremental )?Sort\b)`)
 	// A row of constants is not a table.

@@ -22,8 +22,8 @@ type cluster struct {
 	url   *url.URL
 	// leash keeps the server running if the package has started it; otherwise nil.
 	leash *os.File
-	// nodes are the other servers of a Citus cluster. Each database exists on all of them, and Citus
-	// connects the databases of one name.
+	// nodes are the other servers of a Citus cluster. Each database exists on all servers, and
+	// Citus connects databases with the same name.
 	nodes []*sqldb.DB
 	at    []node // with the coordinator
 

@@ -97,7 +97,8 @@ func isColocated(r ForeignKey) bool {
 	return i >= 0 && r.Targets[i] == distribution.Column
 }
 
-// Faults returns what Citus would reject in the schema when its tables are distributed by class.
+// Faults returns the reasons why Citus would reject the schema if its tables were distributed by
+// class.
 func (s Schema) Faults() []string {
 	var found []string
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }

@@ -22,12 +22,13 @@ import (
 var serverScript string
 
 // startServer starts a PostgreSQL server for this process in a new folder and returns its URL, or
-// the URL of the coordinator of a Citus cluster. The server only listens on a socket in that folder, so there are no port conflicts. Durability is
-// off. Creating a server takes about a second; it is not reused between runs.
+// the URL of the coordinator of a Citus cluster. The server only listens on a socket in that
+// folder, so there are no port conflicts. Durability is off. Creating a server takes about a
+// second; it is not reused between runs.
 //
 // The server runs until leash is closed, so the caller must keep leash open. Nothing is ever
-// written to it. It is the input of the script, and the system closes it when this process ends,
-// even if it is killed.
+// written to leash. It is the input of the script, and the system closes it when this process ends,
+// even if the process is killed.
 func startServer() (address string, leash *os.File, err error) {
 	bin, err := findPrograms()
 	if err != nil {
@@ -124,8 +125,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// runUnprivileged makes cmd run as another user who owns dir if the current user is root, because
-// PostgreSQL refuses to run as root.
+// runUnprivileged makes cmd run as another user if the current user is root, because PostgreSQL
+// refuses to run as root. dir then belongs to the other user.
 func runUnprivileged(cmd *exec.Cmd, dir string) error {
 	if os.Geteuid() != 0 {
 		return nil

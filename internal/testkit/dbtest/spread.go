@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
-// spreadVariable distributes PostgreSQL databases: "1" with the keys that Citus requires on a single
-// server, "citus" on a real cluster.
+// spreadVariable distributes PostgreSQL databases. With "1", they have the keys that Citus
+// requires, but are on a single server. With "citus", they are on a real cluster.
 const spreadVariable = "TENANTRY_TEST_SPREAD"
 
 // testShards is the number of shards on a real cluster, two on each worker.
@@ -39,7 +39,8 @@ func servers() int {
 	return 1
 }
 
-// joinServers makes a cluster of the servers in a folder. The address is the coordinator's.
+// joinServers makes a Citus cluster of the servers in a folder. address is the URL of the
+// coordinator.
 func joinServers(address, dir string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -52,7 +53,7 @@ func joinServers(address, dir string) error {
 	return createCluster(u, nodes)
 }
 
-// node is a server of a Citus cluster. The coordinator is the first.
+// node is a server of a Citus cluster. The first node is the coordinator.
 type node struct {
 	host string
 	port int

@@ -12,7 +12,8 @@ import (
 )
 
 // sqliteTemplate returns the bytes of a migrated database. It is created once per process, or once
-// for all processes that share a folder. Its name contains a hash of the migrations.
+// for all processes that share a folder. The name of the shared file contains a hash of the
+// migrations.
 var sqliteTemplate = sync.OnceValues(func() (_ []byte, err error) {
 	shared := os.Getenv(folderVariable)
 	if shared != "" {

@@ -1,7 +1,7 @@
-// Package factortest has the second factors of a user in tests: a WebAuthn authenticator, together
-// with the part of a browser that talks to it, and an authenticator app. It is written from WebAuthn
-// level 2 and RFC 6238. It shares no code with the library that the service verifies passkeys with,
-// except for CBOR.
+// Package factortest simulates the second factors of a user: a WebAuthn authenticator, together
+// with the part of a browser that talks to it, and an authenticator app. It follows WebAuthn level
+// 2 and RFC 6238. Apart from CBOR, it shares no code with the library that the service verifies
+// passkeys with.
 package factortest
 
 import (
@@ -55,7 +55,7 @@ const (
 	flagAttested = 0x40
 )
 
-// New returns a key that verifies its user. It exists once it is registered.
+// New returns a key that verifies its user. The key exists once it is registered.
 func New(t testing.TB, origin string) *Key { return NewWith(t, origin, ES256) }
 
 // NewWith is New with an algorithm.
@@ -78,7 +78,7 @@ func NewWith(t testing.TB, origin string, algorithm int) *Key {
 	return k
 }
 
-// Register answers options of a registration with a credential.
+// Register returns a credential for the options of a registration.
 func (k *Key) Register(options map[string]any) map[string]any {
 	k.t.Helper()
 	user, _ := options["user"].(map[string]any)
@@ -93,7 +93,7 @@ func (k *Key) Register(options map[string]any) map[string]any {
 	})
 }
 
-// Assert answers options of a request with an assertion.
+// Assert returns an assertion for the options of a request.
 func (k *Key) Assert(options map[string]any) map[string]any {
 	k.t.Helper()
 	if k.Counter > 0 {

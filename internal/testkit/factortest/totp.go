@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Code returns the code that an authenticator app with a secret shows at a time.
+// Code returns the code that an authenticator app with a secret shows at the time at.
 func Code(t testing.TB, secret string, at time.Time) string {
 	t.Helper()
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)

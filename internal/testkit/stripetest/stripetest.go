@@ -1,5 +1,5 @@
 // Package stripetest calls the sandbox's payment provider over HTTP without a network, for the
-// tests of the packages below stripe. Package stripe tests it with the official client.
+// tests of the packages below stripe. Package stripe tests the provider with the official client.
 package stripetest
 
 import (

@@ -99,7 +99,7 @@ func (p *Plans) copyAllowances() map[uuid.UUID]usage.Allowance {
 	return maps.Clone(p.allowances)
 }
 
-// Payer implements billing.Payers. Tenants pay in euros, or in dollars without a subscription.
+// Payer implements billing.Payers. Tenants with a subscription pay in euros, the others in dollars.
 func (p *Plans) Payer(_ context.Context, tenantID uuid.UUID) (billing.Payer, error) {
 	payer := billing.Payer{Billing: p.copyAllowances()[tenantID].Billing, Currency: "EUR", PaysUsage: true}
 	if payer.Billing == nil {

@@ -39,7 +39,7 @@ func Quantity(text string) money.Quantity {
 	return q
 }
 
-// Total parses a total that is at most a quantity.
+// Total parses a total that is small enough to be a quantity.
 func Total(text string) money.Total { return money.TotalOf(Quantity(text)) }
 
 // Meter returns an active meter.
