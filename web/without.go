@@ -1,6 +1,6 @@
 //go:build no_ui
 
-// Package web contains the built console. This build is without it.
+// Package web contains the built console. This build omits the console.
 package web
 
 import (

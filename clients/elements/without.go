@@ -1,6 +1,6 @@
 //go:build no_ui
 
-// Package elements contains the built web components. This program is built without them.
+// Package elements contains the built web components. This build omits them.
 package elements
 
 import (

@@ -177,8 +177,9 @@ func checkCreatorPermissions(ctx context.Context, tenantID *uuid.UUID, scopes []
 	return nil
 }
 
-// checkOverlap limits rotations with an overlap at maxKeys. A tenant that has maxKeys active keys
-// may still have one rotated key in its overlap, so that every tenant can rotate without downtime.
+// checkOverlap limits rotations with an overlap once a tenant has maxKeys active keys. Such a
+// tenant may still have one rotated key in its overlap, so that every tenant can rotate without
+// downtime.
 func (s *Service) checkOverlap(ctx context.Context, tenantID *uuid.UUID, overlap time.Duration, now time.Time) error {
 	if tenantID == nil || overlap == 0 {
 		return nil

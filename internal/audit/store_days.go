@@ -75,9 +75,10 @@ func (s store) countDays(ctx context.Context, now time.Time) (found bool, err er
 	return found, sqldb.Wrap(err, "count audit entries by day")
 }
 
-// countDay calls count for the day that first returns, if this day is over, and reports whether it
-// called count. In one transaction, it holds the lock against concurrent counts and deletions. The
-// transaction must be short, because on SQLite all other writers wait for it.
+// countDay calls first to get the start of a day, and then count if the day is over. It reports
+// whether it called count. Both run in one transaction, which holds the lock against concurrent
+// counts and deletions. The transaction must be short, because on SQLite all other writers wait for
+// it.
 func (s store) countDay(
 	ctx context.Context, now time.Time, first func(context.Context) (time.Time, error), count func(ctx context.Context, begin, end time.Time) error,
 ) (found bool, err error) {

@@ -16,7 +16,7 @@ import (
 // Invariant: a tenant's row in audit_tenants has the exact number of the tenant's entries from
 // before counted_before, which is a midnight. The lock of audit_days also protects audit_tenants.
 
-// watermarkID is the tenant ID of the row that stores up to which time entries were counted.
+// watermarkID is the tenant ID of the row that stores the end of the counted time.
 var watermarkID uuid.UUID
 
 // tenantDay identifies a day of a tenant by its start.

@@ -34,7 +34,7 @@ const (
 	LimitsManage       = "limits.manage"
 	LogsView           = "logs.view"
 	MetersManage       = "meters.manage"
-	// SubscriptionsManage allows to make and change subscriptions of tenants.
+	// SubscriptionsManage allows creating and changing subscriptions of tenants.
 	SubscriptionsManage = "subscriptions.manage"
 	RatesManage         = "rates.manage"
 	TenantsManage       = "tenants.manage"
@@ -94,8 +94,8 @@ type Caller struct {
 	TokenID uuid.UUID
 	Family  uuid.UUID
 	// HasFactor means that the user has a second factor. FactorPassed means that the login passed
-	// two factors, used a passkey with user verification, or enrolled a factor. Methods are the methods of the
-	// login (Password and others).
+	// two factors, used a passkey with user verification, or enrolled a factor. Methods are the
+	// methods of the login (Password and others).
 	HasFactor    bool
 	FactorPassed bool
 	Methods      []string
@@ -144,7 +144,7 @@ type Membership struct {
 	FactorMissing bool
 }
 
-// The methods of a login (RFC 8176, where it has a name).
+// The methods of a login, with the names of RFC 8176 where it defines them.
 const (
 	Password     = "pwd"
 	OAuth        = "oauth"
@@ -155,8 +155,8 @@ const (
 	RecoveryCode = "recovery_code"
 )
 
-// CountsAsFactor reports whether the caller logged in through a connection of the tenant that
-// counts as a second factor.
+// CountsAsFactor reports whether the caller logged in through the tenant's single sign-on, and the
+// login counts as two factors.
 func (c *Caller) CountsAsFactor() bool { return c.FactorPassed && slices.Contains(c.Methods, SSO) }
 
 // Can reports whether the caller's role in their tenant has a permission.
@@ -190,7 +190,7 @@ func FromContext(ctx context.Context) *Caller {
 
 // Recheck reads the credential, the membership and the permissions of the caller of ctx again, in
 // the transaction of ctx if there is one, and updates the caller. It returns the error of the route
-// if they no longer suffice. Outside of a request it does nothing.
+// if the permissions no longer suffice. Outside of a request it does nothing.
 //
 // Invariant: a change that outlives its request calls Recheck under the lock of the tenant or user
 // that it belongs to, so a permission that was revoked before the lock no longer applies.

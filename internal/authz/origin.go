@@ -61,11 +61,11 @@ func (o Origin) NewContext(ctx context.Context) context.Context {
 	return With(ctx, c)
 }
 
-// CallerOf returns the origin of the work done in ctx without its request, or nil without a caller.
-// It is stored with objects that show their author.
+// CallerOf returns the origin of the work done in ctx, without the source of its request, or nil
+// without a caller. It is stored with objects that show their author.
 func CallerOf(ctx context.Context) *Origin { return OriginOf(ctx).Caller() }
 
-// Caller returns the origin without the request, or nil without a caller.
+// Caller returns the origin without the source of the request, or nil without a caller.
 func (o Origin) Caller() *Origin {
 	if o.UserID == 0 && o.KeyID == uuid.Nil {
 		return nil
@@ -74,8 +74,8 @@ func (o Origin) Caller() *Origin {
 	return &o
 }
 
-// Actor identifies the user or API key of a change: an admin who impersonates a member is the admin.
-// It is empty without a caller.
+// Actor identifies the user or API key that made a change. During an impersonation, it identifies
+// the admin. It is empty without a caller.
 func (o Origin) Actor() string {
 	switch {
 	case o.KeyID != uuid.Nil:

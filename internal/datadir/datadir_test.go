@@ -39,10 +39,10 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	if got := mode(t, wide); got != 0o700 {
-		t.Errorf("a wide one is left with %v", got)
+		t.Errorf("the mode of a shared directory becomes %v", got)
 	}
 	if got := mode(t, filepath.Join(wide, "db")); got != 0o600 {
-		t.Errorf("a file in it is left with %v", got)
+		t.Errorf("the mode of a shared file becomes %v", got)
 	}
 	if got := mode(t, filepath.Join(wide, "other")); got != 0o644 {
 		t.Errorf("mode of a foreign file = %v", got)

@@ -57,6 +57,6 @@ func TestTryLock(t *testing.T) {
 	}()
 	release()
 	if err := <-got; err != nil {
-		t.Errorf("a lock that was given back: %v", err)
+		t.Errorf("a released lock: %v", err)
 	}
 }

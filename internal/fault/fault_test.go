@@ -25,7 +25,7 @@ func TestCopiesMatchTheirSentinel(t *testing.T) {
 		}
 	}
 	if !errors.Is(sentinel.Wrap(io.EOF), io.EOF) || errors.Is(sentinel, io.EOF) {
-		t.Error("the cause is lost, or came from nowhere")
+		t.Error("Wrap lost the cause, or added it to the sentinel")
 	}
 }
 
@@ -61,7 +61,7 @@ func TestFields(t *testing.T) {
 	t.Parallel()
 	var fields fault.Fields
 	if err := fields.Err(); err != nil {
-		t.Errorf("nothing is broken: %v", err)
+		t.Errorf("no fields: %v", err)
 	}
 	fields.Add("b", "validation.required")
 	fields.Add("a", "validation.email")
@@ -71,6 +71,6 @@ func TestFields(t *testing.T) {
 		t.Errorf("%+v", refusal)
 	}
 	if errors.Is(fields.Err(), fault.OnField("b", "validation.required")) {
-		t.Error("two validation refusals are the same")
+		t.Error("different validation errors match")
 	}
 }

@@ -101,7 +101,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	if get(h, "/oauth/callback", "en").Code != http.StatusNotFound || get(h, "/else", "en").Code != http.StatusNotFound {
-		t.Error("a page that is not served here answers")
+		t.Error("a page that this package does not serve responds")
 	}
 	for path, kind := range map[string]string{"/frontend/style.css": "text/css; charset=utf-8", "/frontend/script.js": "text/javascript; charset=utf-8"} {
 		if got := get(h, path, ""); got.Code != http.StatusOK || got.Header().Get("Content-Type") != kind || got.Body.Len() < 1000 {

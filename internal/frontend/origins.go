@@ -12,8 +12,8 @@ import (
 // frontend's origin, one of hosts with the frontend's scheme, or the origin of the service's own
 // pages. own is nil if the service does not serve pages. Only exact matches count: a page on http
 // next to a frontend on https may come from an attacker on the network (rules: http#headers). ours
-// is nil outside the sandbox. In the sandbox it reports whether an address belongs to this machine:
-// all pages at such addresses are first-party, on any port.
+// is nil outside the sandbox. In the sandbox, ours reports whether an address belongs to this
+// machine. All pages at such addresses are first-party, on any port.
 func FirstParty(frontend *url.URL, hosts []string, own *url.URL, ours func(netip.Addr) bool) func(origin string) bool {
 	origins := []string{originOf(frontend.Scheme, frontend.Host)}
 	for _, host := range hosts {

@@ -10,7 +10,7 @@ import (
 )
 
 // Only the origins of the frontend, of the additional hosts and of the service's own pages are
-// first-party. In the sandbox all pages of this machine are.
+// first-party. In the sandbox, all pages of this machine are first-party.
 func TestFirstParty(t *testing.T) {
 	t.Parallel()
 	app, api := &url.URL{Scheme: "https", Host: "App.example.com:443"}, &url.URL{Scheme: "https", Host: "api.example.com"}

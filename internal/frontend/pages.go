@@ -80,7 +80,7 @@ func NewPages(c Config) (*Pages, error) {
 	return p, nil
 }
 
-// Mount registers the pages at their paths, and the files that they load, with mount.
+// Mount calls mount to register the pages and the files that they load.
 func (p *Pages) Mount(mount func(path string, h http.Handler)) {
 	for _, d := range defaults {
 		if d.page != OAuthCallback { // account/oauth always serves it

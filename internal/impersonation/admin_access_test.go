@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A permission that the CLI revokes is gone with the next request.
+// A permission that the CLI revokes does not apply to the next request.
 func TestRevokeAdmin(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -38,8 +38,8 @@ func TestRevokeAdmin(t *testing.T) {
 		s.Call("GET", search, acts, nil).Want(403)
 		s.Call("GET", "/api/v1/admin/plans", acts, nil).Want(200)
 
-		// The impersonation has expired with the permission. It is logged once and waits to be
-		// stopped. Granting the permission again does not revive it.
+		// Losing the permission has ended the impersonation. Its end is logged once, and the admin
+		// must still stop it. Granting the permission again does not restart it.
 		expired := func() {
 			t.Helper()
 			wantImpersonationLog(s, "ended", "started")

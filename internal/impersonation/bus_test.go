@@ -175,8 +175,8 @@ func TestSweepOnce(t *testing.T) {
 	})
 }
 
-// Sweep records the end of an impersonation that has passed it, once. The credential keeps its target
-// until it expires, too.
+// Sweep records the end of an expired impersonation once. The credential keeps its target until the
+// credential expires.
 func TestSweepRecordsTheEnd(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

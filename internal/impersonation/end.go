@@ -23,8 +23,8 @@ func (s *Service) EndOrphaned(ctx context.Context, userID int64) error {
 }
 
 // EndFamily ends the impersonations that depend on credentials of one login, and revokes those
-// credentials, in the transaction of ctx, which has locked the user. A refresh calls it: the new
-// tokens act as the admin, but a request with an old token must not act as the admin.
+// credentials, in the transaction of ctx, which has locked the user. A refresh calls it, because
+// the new tokens act as the admin, but the old tokens must not.
 func (s *Service) EndFamily(ctx context.Context, userID int64, family uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingOfFamily(ctx, userID, family)
@@ -93,7 +93,7 @@ func (s *Service) logEnd(ctx context.Context, c credential) error {
 	return s.bus.Ended.publish(ctx, EndEvent{factsOf(ctx, c.userID, *c.target, c.limits)})
 }
 
-// LogEnd records the end of the impersonation by the caller of ctx, once it has passed its end.
+// LogEnd records the end of the impersonation by the caller of ctx if it has expired.
 func (s *Service) LogEnd(ctx context.Context) error {
 	caller := authz.FromContext(ctx)
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -111,8 +111,9 @@ func (s *Service) LogEnd(ctx context.Context) error {
 	})
 }
 
-// Sweep ends the impersonations that depend on expired or revoked credentials, and records the end of
-// others that have passed it. Each ends once, even if several instances sweep concurrently.
+// Sweep ends the impersonations that depend on expired or revoked credentials, and records the end
+// of other expired impersonations. Each end is recorded once, even if several instances sweep
+// concurrently.
 func (s *Service) Sweep(ctx context.Context) error {
 	ids, err := s.store.listOverdue(ctx, s.deps.Clock.Now())
 	if err != nil {

@@ -154,7 +154,7 @@ func logPages(t *testing.T, s *apptest.Server, token string) {
 		"?per_page=6&sort=-created_at": {ids, 1, 1, 6, nil, nil, "per_page=6&sort=-created_at"},
 	} {
 		a := readLog(s, token, query).Want(200)
-		// A link keeps the rest of the query, with page in alphabetical order.
+		// A link has the other parameters of the request, and page. They are sorted by name.
 		at := func(page any) any {
 			if page == nil {
 				return nil
@@ -258,7 +258,7 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 			a.WantAt("message", message)
 		}
 
-		// An unknown user or tenant is reported before the guard rails, and both together.
+		// Unknown users and tenants are reported together, before the guard rails.
 		s.Call("POST", startPath, token, object{"user_id": self, "tenant_id": apptest.NoSuchID}).WantInvalid("tenant_id")
 		s.Call("POST", startPath, token, object{"user_id": 0, "tenant_id": apptest.NoSuchID}).WantInvalid("user_id", "tenant_id")
 		s.Call("POST", startPath, token, object{}).WantInvalid("user_id", "tenant_id")

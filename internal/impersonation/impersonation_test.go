@@ -263,8 +263,8 @@ func TestAdminRoutesWhileImpersonating(t *testing.T) {
 	})
 }
 
-// The end of the credential ends the impersonation, with one record, and affects only the admin's
-// tokens.
+// An impersonation ends with its credential. The end is recorded once and does not affect the
+// target's tokens.
 func TestEndOfImpersonation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -310,8 +310,8 @@ func TestEndOfImpersonation(t *testing.T) {
 		s.Call("GET", "/api/v1/admin/impersonation/status", admin.Str("accessToken"), nil).Want(200)
 		wantImpersonationLog(s, "started", "ended", "started", "ended", "started")
 
-		// The access token expires before a request or the job has noticed it: ten minutes after the
-		// impersonation.
+		// The access token expires ten minutes after the impersonation, before a request or the job
+		// has noticed the end.
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "71m"}).Want(200)
 		s.Call("GET", "/api/v1/auth/me", admin.Str("accessToken"), nil).Want(401)
 		apptest.Eventually(t, "the end of an expired impersonation", func() bool { return len(impersonationLog(s)) == 6 })
@@ -324,7 +324,7 @@ func TestEndOfImpersonation(t *testing.T) {
 	})
 }
 
-// A login of the admin that revokes all others ends their impersonations.
+// A login of the admin that revokes all other logins ends the impersonations of these logins.
 func TestRevokingTheAdminEndsTheImpersonation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -416,7 +416,7 @@ func TestStartRace(t *testing.T) {
 			}
 			wg.Wait()
 			if won != 1 {
-				t.Fatalf("%d starts won", won)
+				t.Fatalf("%d starts succeeded", won)
 			}
 			s.Call("POST", "/api/v1/admin/impersonation/stop", token, nil).Want(200)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// startAs starts to impersonate an owner with more fields in the body.
+// startAs starts an impersonation of an owner. more has additional fields of the body.
 func startAs(s *apptest.Server, token string, target apptest.Owner, more object) apptest.Reply {
 	s.T.Helper()
 	body := object{"user_id": float64(s.UserID(target.Token)), "tenant_id": target.Tenant}
@@ -97,8 +97,8 @@ func TestRequiredReason(t *testing.T) {
 	}, withReason)
 }
 
-// operator.md, section 6: while read_only, other methods than GET and HEAD are rejected, except stop,
-// logout and refresh, as the first guard.
+// operator.md, section 6: while read_only, only GET and HEAD requests, stop, logout and refresh are
+// accepted. This guard runs first.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -127,7 +127,7 @@ func TestReadOnly(t *testing.T) {
 	})
 }
 
-// operator.md, section 6: an impersonation ends by itself. The first rejected request records the end
+// operator.md, section 6: an impersonation expires. The first rejected request records the end
 // once, and stop restores the admin.
 func TestImpersonationExpires(t *testing.T) {
 	t.Parallel()
@@ -153,8 +153,8 @@ func TestImpersonationExpires(t *testing.T) {
 		if n := ended(); n != 2 {
 			t.Errorf("%d records of the end", n)
 		}
-		// The token of the admin has expired meanwhile, and remains valid for ten minutes after the
-		// impersonation.
+		// The admin's token would have expired during the impersonation, but remains valid until
+		// ten minutes after the impersonation.
 		s.Advance(4 * time.Minute)
 		s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)
 		s.Call("GET", statusPath, late, nil).Want(200)

@@ -86,8 +86,8 @@ type Limits struct {
 	ReadOnly bool
 }
 
-// RenewedSession is the new secret of the caller's session, which changes with its privileges.
-// Secret is "" for a token, which does not change.
+// RenewedSession is the new secret of the caller's session. The secret changes whenever the
+// session's privileges change. Secret is "" for a token, which does not change.
 type RenewedSession struct {
 	Secret string
 	Keep   time.Duration // lifetime of the cookie; 0 means until the browser closes

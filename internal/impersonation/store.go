@@ -44,13 +44,14 @@ type credential struct {
 // isDead reports whether the credential is revoked or expired.
 func (c *credential) isDead(now time.Time) bool { return c.revoked || !c.expiresAt.After(now) }
 
-// isOverdue reports whether the impersonation has passed its end without being logged.
+// isOverdue reports whether the impersonation has expired and its end is not logged yet.
 func (c *credential) isOverdue(now time.Time) bool {
 	return c.target != nil && !c.ended && c.impersonatesUntil != nil && !now.Before(*c.impersonatesUntil)
 }
 
-// expiryAfterwards returns the expiry of the credential once it stops to impersonate. An access token
-// that would have expired meanwhile remains valid for a moment, so that its admin can go on.
+// expiryAfterwards returns the expiry of the credential after the impersonation. An access token
+// that would have expired during the impersonation remains valid for up to stopPeriod, so that the
+// admin can continue.
 func (c *credential) expiryAfterwards(now time.Time) time.Time {
 	if c.ownExpiresAt == nil {
 		return c.expiresAt
@@ -136,8 +137,8 @@ func (s store) isMember(ctx context.Context, t Target) (bool, error) {
 	return n > 0, sqldb.Wrap(err, "read membership")
 }
 
-// start makes a credential impersonate a target until a time. An access token lives as long, and
-// stopPeriod longer.
+// start makes a credential impersonate a target until a time. An access token expires stopPeriod
+// after that time.
 func (s store) start(ctx context.Context, c credential, t Target, l Limits, until time.Time) error {
 	row := impersonationsql.SetImpersonatedParams{
 		ID: c.id, ImpersonatedUserID: &t.UserID, ImpersonatedTenantID: &t.TenantID,
@@ -185,7 +186,7 @@ func (s store) impersonatingTarget(ctx context.Context, targetID int64) ([]uuid.
 }
 
 // listOverdue returns up to 1,000 impersonating credentials that are revoked or expired, or whose
-// impersonation has passed its end without being logged.
+// impersonation has expired without a record in the log.
 func (s store) listOverdue(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).OverdueImpersonating(ctx, now)
 	return ids, sqldb.Wrap(err, "list overdue impersonating credentials")

@@ -130,7 +130,7 @@ func TestEachEnds(t *testing.T) {
 	}
 	missing := kind{name: "letters", file: filepath.Join(t.TempDir(), "none.csv"), columns: letters}
 	if err := readLines(missing, func(row, error) error { return nil }); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
+		t.Errorf("a missing file: %v", err)
 	}
 }
 

@@ -59,8 +59,8 @@ type Deps struct {
 	Provider      Provider
 	Audit         Audit
 	Factors       Factors
-	// SecretsKeyErr says why secrets cannot be encrypted, or is nil. Then lines with a TOTP secret are
-	// invalid.
+	// SecretsKeyErr is the reason why secrets cannot be encrypted, or nil. Unless it is nil, lines
+	// with a TOTP secret are invalid.
 	SecretsKeyErr error
 }
 

@@ -41,7 +41,7 @@ type pass struct {
 	making bool              // each line is imported as it is read
 	seen   map[digest]bool   // by kind and key
 	places map[digest]digest // the tenant that the user will belong to, by email
-	added  map[digest]int64  // number of members to be added, by tenant, beyond the database
+	added  map[digest]int64  // by tenant, number of members that the import will add to the database
 }
 
 func newPass(making bool) *pass {

@@ -137,7 +137,7 @@ func TestTenantFields(t *testing.T) {
 	away := errors.New("the database is away")
 	_, err = New(Deps{Catalog: euros{away}}).tenantFields(t.Context(), with(someTenant, "currency", "EUR"))
 	if !errors.Is(err, away) {
-		t.Errorf("a failure became %v", err)
+		t.Errorf("a database failure became %v", err)
 	}
 }
 
@@ -159,7 +159,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// The hash covers every column except the excluded one, and depends on the column of a value.
+// The hash covers every column except the excluded one. The same value in another column changes
+// the hash.
 func TestLineHash(t *testing.T) {
 	t.Parallel()
 	full := map[string]string{}
@@ -175,7 +176,7 @@ func TestLineHash(t *testing.T) {
 		changed := lineHash(with(full, c.name, "y"), tenantColumns, "slug")
 		if c.name == "slug" {
 			if changed != first {
-				t.Error("the slug counts")
+				t.Error("the hash depends on the excluded slug")
 			}
 			continue
 		}
@@ -185,7 +186,7 @@ func TestLineHash(t *testing.T) {
 		seen[changed] = c.name
 	}
 	if hashOf("ab", "c") == hashOf("a", "bc") || hashParts("ab", "c") == hashParts("a", "bc") {
-		t.Error("the border between two texts does not count")
+		t.Error("different parts with the same concatenation have the same hash")
 	}
 }
 

@@ -237,8 +237,8 @@ func (s *Service) vatNumber(b tenant.BillingDetails, number *string) error {
 	return newProblem("vat_number", "is not a valid VAT number for %s, including the prefix: %q", *b.Country, *number)
 }
 
-// organization returns the ID of the tenant with an ID of the other system. It returns uuid.Nil if
-// this import will create the tenant first.
+// organization returns the ID of the tenant that has the given ID in the other system. It returns
+// uuid.Nil if this import will create the tenant first.
 func (s *Service) organization(ctx context.Context, p *pass, id string) (uuid.UUID, error) {
 	before, found, err := s.store.findImported(ctx, kindTenant, id)
 	switch {

@@ -22,7 +22,7 @@ type Recorder struct {
 
 	mu sync.Mutex
 	at map[uuid.UUID]time.Time
-	// recent has the objects that AddRecent has recorded since the time since.
+	// recent has the objects that AddRecent has recorded since it was last cleared, at since.
 	recent map[uuid.UUID]struct{}
 	since  time.Time
 }
@@ -46,7 +46,7 @@ func (r *Recorder) Add(id uuid.UUID, last *time.Time, now time.Time) {
 	r.at[id] = minute
 }
 
-// recentFor is how long AddRecent does not record an object again.
+// recentFor is how long AddRecent waits before it records an object again.
 const recentFor = 4 * time.Minute
 
 // AddRecent records that the object id is used now, for an object whose stored last-used time is not

@@ -21,7 +21,7 @@ type buffer struct {
 	lines bytes.Buffer
 }
 
-// Write adds a line. An error may be the error of earlier lines.
+// Write adds a line. The returned error may concern earlier lines.
 func (b *buffer) Write(line []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

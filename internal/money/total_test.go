@@ -43,7 +43,7 @@ func TestTotalIsExact(t *testing.T) {
 			t.Fatalf("%s exceeds %d: %v", a, limit, a.Exceeds(limit))
 		}
 		if ceil := a.Ceil(); a.Exceeds(ceil) || ceil > 0 && !a.Exceeds(ceil-1) {
-			t.Fatalf("%s is up to %d", a, ceil)
+			t.Fatalf("%s rounds up to %d", a, ceil)
 		}
 		text, err := json.Marshal(a)
 		written, ok := new(big.Rat).SetString(string(text))

@@ -103,8 +103,8 @@ func (p UnitPrice) Amount(t Total, step int64) int64 {
 	exact.Add(exact, big.NewInt(p.trillionths))
 	exact.Mul(exact, t.bigMillionths())
 
-	// exact is in units of 1 ÷ (10^12 × 10^6); computes floor(exact ÷ one + ½), where one is a
-	// step.
+	// exact is in units of 1 ÷ (10^12 × 10^6). The number of steps is floor(exact ÷ one + ½), where
+	// one is a step.
 	one := new(big.Int).Mul(big.NewInt(trillion), big.NewInt(int64(One)))
 	one.Mul(one, big.NewInt(step))
 	exact.Lsh(exact, 1).Add(exact, one)

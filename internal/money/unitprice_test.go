@@ -148,7 +148,7 @@ func TestUnitPriceJSON(t *testing.T) {
 		t.Errorf("wrote %s, %v", text, err)
 	}
 	if err := json.Unmarshal([]byte(`{"price": null}`), &body); err != nil || body.Price != unitPrice(t, "2.5") {
-		t.Errorf("null changed it to %s, %v", body.Price, err)
+		t.Errorf("null changed the price to %s, %v", body.Price, err)
 	}
 	for text, want := range map[string]error{
 		`{"price": "1"}`: money.ErrNotNumber, `{"price": -1}`: money.ErrNegative,
@@ -187,7 +187,7 @@ func TestUnitPriceRoundTrip(t *testing.T) {
 	})
 }
 
-// Any JSON number is either parsed exactly or rejected for a right reason.
+// Any JSON number is either parsed exactly or rejected for the right reason.
 func TestParseUnitPriceIsExact(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,16})?([eE][+-]?[0-9]{1,2})?`)
@@ -215,8 +215,8 @@ func TestParseUnitPriceIsExact(t *testing.T) {
 	})
 }
 
-// An amount differs from the exact product by at most half a minor unit, and by exactly half only
-// upwards.
+// An amount differs from the exact product by at most half a minor unit. Exactly half is rounded
+// up.
 func TestUnitPriceAmountIsRoundedHalfUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

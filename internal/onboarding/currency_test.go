@@ -39,7 +39,7 @@ func TestPreferredCurrency(t *testing.T) {
 		prefers("after a payment", "USD")
 		s.Subscription(o).WantAt("data.currency", "USD").WantAt("data.status", "trialing")
 		end()
-		s.Pay(late, apptest.CardPays).Want(303) // it has used its trial
+		s.Pay(late, apptest.CardPays).Want(303) // the tenant has used its trial
 		prefers("after a refused checkout", "USD")
 		s.Pay(open("EUR"), apptest.CardPays).Want(303)
 		prefers("after another payment", "EUR")

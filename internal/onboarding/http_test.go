@@ -266,7 +266,8 @@ func refusedSetup(t *testing.T, s *apptest.Server, ada apptest.Owner) {
 	})
 }
 
-// An empty request completes the setup, too. Other fields of the tenant do not change here.
+// A request without billing details completes the setup, too. It does not change other fields of
+// the tenant.
 func completedSetup(t *testing.T, s *apptest.Server, ada apptest.Owner) {
 	first := completeSetup(s, ada, object{"name": "Other", "slug": "other", "settings": object{}, "onboarding_completed_at": nil}).Want(200)
 	first.WantAt("message", "onboarding.setup_completed")
@@ -286,7 +287,7 @@ func completedSetup(t *testing.T, s *apptest.Server, ada apptest.Owner) {
 		t.Errorf("completed at %v, then at %v", at, again)
 	}
 	if !second.TimeAt("data.updated_at").After(at) {
-		t.Error("updated_at stays")
+		t.Error("updated_at did not change")
 	}
 }
 

@@ -32,8 +32,8 @@ func wantSame(t *testing.T, what string, first, again apptest.Reply) {
 	}
 }
 
-// The same key with the same body returns the stored response for 24 hours. With another body it is
-// 409.
+// The same key with the same body returns the stored response for 24 hours. With another body, the
+// request is rejected with 409.
 func TestIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -108,7 +108,7 @@ func TestKeysOfCallersAndPaths(t *testing.T) {
 		for _, caller := range []string{newKey(s, "tenants.write"), newKey(s, "tenants.write"), s.Admin(), s.Admin()} {
 			ids[postOnce(s, adminTenants, caller, "k1", body).Want(201).At("data.id")] = true
 		}
-		if len(ids) != 3 { // both logins are of one admin
+		if len(ids) != 3 { // both logins belong to one admin
 			t.Errorf("%d tenants of 3 callers", len(ids))
 		}
 		backend := newKey(s, "subscriptions.write")

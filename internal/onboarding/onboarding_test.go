@@ -207,7 +207,7 @@ func TestOnboardingStartsAtOnce(t *testing.T) {
 			}
 		}
 		if made != 1 {
-			t.Errorf("%d accounts were made", made)
+			t.Errorf("%d accounts were created", made)
 		}
 	})
 }

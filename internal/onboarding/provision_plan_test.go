@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A free plan is subscribed to at once, without a checkout and without a trial.
+// A subscription to a free plan starts immediately, without a checkout or a trial.
 func TestProvisionWithAPlan(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {

@@ -72,7 +72,7 @@ func TestProvisionTenant(t *testing.T) {
 		least := s.Call("POST", adminTenants, key, apptest.Object{"name": "Least & Co"}).Want(201)
 		least.WantAt("data.slug", "least-co").WantAt("data.external_id", nil).WantAt("data.metadata", map[string]any{}).
 			WantAt("data.owner", nil).WantAt("data.member_count", float64(0))
-		s.Call("POST", adminTenants, key, apptest.Object{"name": "Least & Co"}).Want(201) // a derived slug is never taken
+		s.Call("POST", adminTenants, key, apptest.Object{"name": "Least & Co"}).Want(201) // a derived slug never conflicts
 		s.Call("POST", adminTenants, s.Admin(), apptest.Object{"name": "By a person", "owner": nil, "external_id": nil}).Want(201)
 
 		entry := s.AuditLog(map[string][]string{"filter[action]": {"tenant.created"}}).Want(200)
@@ -133,12 +133,12 @@ func TestProvisionRefusals(t *testing.T) {
 		if s.CountRows(`SELECT count(*) FROM tenants`) != tenants || s.CountRows(`SELECT count(*) FROM users`) != users {
 			t.Error("a refused request created something")
 		}
-		// The external ID is compared with regard to case. The ID of a dissolved tenant is free.
+		// External IDs are case-sensitive. The external ID of a deleted tenant can be used again.
 		other := s.Call("POST", adminTenants, key, apptest.Object{"name": "Next", "external_id": "cus-1"}).Want(201).Str("data.id")
 		s.Call("DELETE", adminTenants+"/"+other, s.Admin(), nil).Want(204)
 		s.Call("POST", adminTenants, key, apptest.Object{"name": "Next", "external_id": "cus-1"}).Want(201)
 
-		// An admin with a list needs tenants.manage.
+		// An admin with restricted permissions needs tenants.manage.
 		admin := s.Admin()
 		apptest.Exec(t, s.DB(), `UPDATE users SET platform_permissions = $1 WHERE id = $2`, `["tenants.view"]`, s.UserID(admin))
 		s.Call("POST", adminTenants, admin, apptest.Object{"name": "Next"}).WantRefused(403, "")
@@ -167,8 +167,8 @@ func reset(s *apptest.Server, email, token string) apptest.Reply {
 	})
 }
 
-// A new owner gets one mail, in the owner's language. Its link is valid as long as an invitation, and
-// using it verifies the email. The tenant stays with the owner.
+// A new owner gets one mail, in the owner's language. Its link is valid as long as an invitation.
+// Using the link verifies the email, and the user still owns the tenant.
 func TestNewOwnerSetsAPassword(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -211,7 +211,7 @@ func TestLifetimeOfTheOwnersLink(t *testing.T) {
 				t.Errorf("%s: %d %s", email, a.Status, a.Text)
 			}
 		}
-		// A link that was asked for later keeps the tenant too.
+		// A link requested later gives access to the tenant too.
 		s.Call("POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "too-late@example.com"}).Want(200)
 		var token string
 		apptest.Eventually(t, "the second mail", func() bool {

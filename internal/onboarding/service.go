@@ -134,8 +134,8 @@ func withOwner(ctx context.Context, user account.User, tenantID uuid.UUID, tenan
 	})
 }
 
-// Retry opens another checkout for a tenant that did not pay its first one, and returns its URL;
-// nil for the default plan.
+// Retry opens another checkout for a tenant that did not pay its first checkout. It returns the URL
+// of the new checkout, or nil for the default plan.
 func (s *Service) Retry(ctx context.Context, tenantID uuid.UUID, c Choice) (checkoutURL *string, err error) {
 	plan, err := s.check(ctx, c, "", nil)
 	if err != nil {
@@ -164,8 +164,8 @@ func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan cat
 }
 
 // check returns the plan of a choice. Its error combines unknown plans and currencies, an email
-// that is already registered (unless email is "") and the errors in other. Otherwise, it checks
-// that the plan has a price in the currency.
+// that is already registered (unless email is "") and the errors in other. Without these errors, it
+// returns errNotInCurrency if the plan lacks a price in the currency.
 func (s *Service) check(ctx context.Context, c Choice, email string, other error) (catalog.Plan, error) {
 	plan, err := s.checkFields(ctx, c, email, other)
 	if err != nil {

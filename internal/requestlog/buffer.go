@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxOfTenant and maxOfProcess limit the requests of a second.
+	// maxOfTenant and maxOfProcess limit the requests that are stored per second.
 	maxOfTenant  = 50
 	maxOfProcess = 500
 	// maxFull is the number of seconds whose requests wait to be stored. maxClosed is the number of
@@ -21,7 +21,7 @@ const (
 // everyTenant stands for all tenants in a gap.
 var everyTenant = uuid.Max
 
-// gap is a time from which requests are missing.
+// gap is a time range in which requests are missing.
 type gap struct {
 	tenant       uuid.UUID // Nil for requests without a tenant
 	began, ended time.Time
@@ -42,7 +42,8 @@ type second struct {
 	number  int64 // seconds since 1970
 	tenants map[uuid.UUID]*share
 	size    int
-	// succeeded counts the successful requests, to find out quickly that none can make room.
+	// succeeded counts the successful requests, which can be dropped to make room for failed
+	// requests.
 	succeeded int
 }
 
@@ -52,8 +53,8 @@ type share struct {
 	gap               *gap
 }
 
-// add adds a request that was answered in a second, and drops it or another one if the second is full.
-// complete fills in the entry if it is kept.
+// add adds a request to the second in which it was answered. If the second is full, it drops this
+// request or a successful request. complete fills in the entry if it is kept.
 func (b *buffer) add(number int64, e entry, complete func(*entry)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,7 +130,8 @@ func (s *share) miss(e entry) {
 	}
 }
 
-// close ends the current second. Above maxFull waiting seconds it drops the requests of the oldest.
+// close ends the current second. If more than maxFull seconds wait, it drops the requests of the
+// oldest.
 func (b *buffer) close() {
 	b.closed = append(b.closed, b.current)
 	b.current = nil

@@ -33,7 +33,7 @@ func (b *buffer) stored() (n map[int]int, gaps map[uuid.UUID]gap) {
 	return n, gaps
 }
 
-// A tenant has 50 requests a second. Failed requests replace successful ones.
+// At most 50 requests of a tenant are stored per second. Failed requests replace successful ones.
 func TestLimitOfTenant(t *testing.T) {
 	t.Parallel()
 	one := uuid.New()
@@ -68,7 +68,7 @@ func TestLimitOfTenant(t *testing.T) {
 	}
 }
 
-// A process has 500 requests a second. Requests without a tenant have only this limit.
+// At most 500 requests are stored per second. Requests without a tenant have only this limit.
 func TestLimitOfProcess(t *testing.T) {
 	t.Parallel()
 	b, dropped := newBuffer()
@@ -92,7 +92,7 @@ func TestLimitOfProcess(t *testing.T) {
 	}
 }
 
-// Each second has its own limits, also if its requests come late.
+// Each second has its own limits, even if its requests come late.
 func TestSeconds(t *testing.T) {
 	t.Parallel()
 	one := uuid.New()
@@ -111,7 +111,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// Requests that cannot be stored become gaps. A bounded number of requests and gaps waits.
+// Requests that cannot be stored become gaps. The number of waiting requests and gaps is bounded.
 func TestWaitingIsBounded(t *testing.T) {
 	t.Parallel()
 	b, dropped := newBuffer()

@@ -118,7 +118,8 @@ func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, spec page.Spec, p Pa
 	if err != nil {
 		return nil, meta, err
 	}
-	// The time of the page ends where the previous page began, and begins where the next page ends.
+	// A page covers the time between its last entry and the last entry of the previous page. The
+	// filters to and from limit the first and the last page.
 	latest, earliest := sel.query.Time("to", newest.at), sel.query.Time("from", time.Time{})
 	if sel.after.at.Before(latest) {
 		latest = sel.after.at

@@ -118,7 +118,7 @@ func parseCursor(text string) (cursor, error) {
 	}
 	id, err := strconv.ParseInt(after, 10, 64)
 	c := cursor{at: time.UnixMicro(at).UTC(), id: id}
-	// Reject years that the database cannot store and non-canonical spellings.
+	// Reject non-canonical spellings, and years that the database cannot store.
 	if err != nil || c.at.Year() < 1 || c.at.Year() > 9999 || c.encode() != text {
 		return cursor{}, errBadCursor
 	}

@@ -1,6 +1,6 @@
-// Package requestlog records requests to the API: the requests of API keys, and requests of users
-// that failed (rules: request-log). Requests are handed to a buffer in memory, and one goroutine
-// per process stores them in batches, so that recording never delays a request.
+// Package requestlog records requests to the API: all requests of API keys, and the failed requests
+// of users (rules: request-log). Requests are handed to a buffer in memory, and one goroutine per
+// process stores them in batches, so that recording never delays a request.
 package requestlog
 
 import (
@@ -113,7 +113,8 @@ func (l *Log) complete(e *entry, r *http.Request, caller *authz.Caller, route, c
 	e.isHidden = caller.Key == nil && isOfAccount(r.URL.Path)
 }
 
-// methodOf returns a method for the log. Callers can make up methods.
+// methodOf returns the method for the log: otherMethod if it is unknown, because callers can send
+// any text.
 func methodOf(method string) string {
 	if slices.Contains(methods, method) {
 		return method
@@ -167,7 +168,7 @@ func (l *Log) DeleteOld(ctx context.Context, from, before time.Time, limit int32
 	return l.store.deleteOld(ctx, from, before, limit)
 }
 
-// DeleteOldGaps is like DeleteOld, for the times from which requests are missing.
+// DeleteOldGaps is like DeleteOld, for the time ranges in which requests are missing.
 func (l *Log) DeleteOldGaps(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return l.store.deleteOldGaps(ctx, from, before, limit)
 }

@@ -21,7 +21,7 @@ type row struct {
 	tenantID *uuid.UUID
 }
 
-// list returns the first most requests of a selection, newest first.
+// list returns up to most requests of a selection, newest first.
 func (s store) list(ctx context.Context, sel selection, most int32) ([]row, error) {
 	statement := listStatement(sel, most)
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, statement.Text, statement.Args...)
@@ -44,9 +44,9 @@ func (s store) list(ctx context.Context, sel selection, most int32) ([]row, erro
 	return list, sqldb.Wrap(rows.Err(), "list requests")
 }
 
-// listStatement returns the statement of list. Its order is the order of an index, in which it reads
-// backward from the cursor. Failed requests have their own indexes, which need the constant
-// condition.
+// listStatement returns the statement of list. The statement reads an index backward from the
+// cursor, so its rows need no sorting. Failed requests have separate indexes, which apply only with
+// the constant condition.
 func listStatement(sel selection, most int32) page.Statement {
 	var where []string
 	var args []any
@@ -75,7 +75,8 @@ func listStatement(sel selection, most int32) page.Statement {
 // gapSlack exceeds the length of a gap.
 const gapSlack = time.Minute
 
-// hasGap reports whether requests of a tenant, or of any for nil, are missing between two times.
+// hasGap reports whether requests of a tenant, or of any tenant for nil, are missing between two
+// times.
 func (s store) hasGap(ctx context.Context, tenant *uuid.UUID, earliest, latest time.Time) (found bool, err error) {
 	bound := latest.Add(gapSlack)
 	if tenant == nil {
@@ -119,7 +120,7 @@ func appendID[ID any](ids []ID, id *ID) []ID {
 	return append(ids, *id)
 }
 
-// namesOf returns the names that a query, which ends before a condition on the ID, finds for IDs.
+// namesOf returns names by ID. query ends before the condition on the ID.
 func namesOf[ID comparable](ctx context.Context, db *sqldb.DB, query, kind string, ids []ID) (map[ID]string, error) {
 	found := map[ID]string{}
 	if len(ids) == 0 {

@@ -30,7 +30,7 @@ func newLog(db *sqldb.DB) (l *Log, record func(tenant uuid.UUID, status, n int))
 	}
 }
 
-// Requests that cannot be stored are a gap as soon as the database works again.
+// Requests that cannot be stored become a gap, which is stored as soon as the database works again.
 func TestFlushFails(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

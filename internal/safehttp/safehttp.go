@@ -170,8 +170,9 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Check returns ErrForbidden for a URL that the client would refuse to connect to: it also resolves
-// the host. A later request is checked again, because the addresses of a host can change.
+// Check returns ErrForbidden for a URL that the client would refuse to connect to. Unlike CheckURL,
+// it also resolves the host. A later request is checked again, because the addresses of a host can
+// change.
 func (c *Client) Check(ctx context.Context, address string) error {
 	u, err := CheckURL(address)
 	if err != nil {

@@ -41,8 +41,8 @@ func TestPrivateAddressesAreBlocked(t *testing.T) {
 	srv, reached := inside(t, hello)
 	port := strings.TrimPrefix(srv.URL, "http://127.0.0.1")
 	names := dnsServer(t)
-	// All spellings of 127.0.0.1 that a resolver or parser may accept, names that resolve to it
-	// (here, all names do), and addresses of private networks.
+	// The hosts are spellings of 127.0.0.1 that a resolver or parser may accept, names (the test's
+	// resolver returns 127.0.0.1 for every name), and addresses of private networks.
 	for _, host := range []string{
 		"example.com", "rebind.example.com", "127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1",
 		"0177.0.0.1", "017700000001", "127.255.255.254", "0.0.0.0", "0", "[::]", "[::1]", "[0:0:0:0:0:0:0:1]",
@@ -207,7 +207,7 @@ func TestHTTPSOnly(t *testing.T) {
 	if got, err := client.Get(t.Context(), srv.URL); err != nil || string(got.Body) != "hello" {
 		t.Errorf("an exempt network: %v, %q", err, got.Body)
 	}
-	// A public address is rejected on its own, before any request is sent.
+	// With HTTPS, http URLs outside the exempt networks are rejected before any request is sent.
 	for _, address := range []string{"http://8.8.8.8/", strings.Replace(srv.URL, "127.0.0.1", "127.0.0.2", 1)} {
 		if _, err := client.Get(t.Context(), address); !errors.Is(err, safehttp.ErrForbidden) {
 			t.Errorf("%s: %v", address, err)
@@ -221,7 +221,7 @@ func TestHTTPSOnly(t *testing.T) {
 	roots := secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	client = safehttp.New(safehttp.Config{HTTPS: true, Exempt: loopback4, RootCAs: roots})
 	if got, err := client.Get(t.Context(), secure.URL); err != nil || string(got.Body) != "hello" {
-		t.Errorf("by https: %v, %q", err, got.Body)
+		t.Errorf("over https: %v, %q", err, got.Body)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// Tenants is the filter of a list of tenants (alias t) by words: of the name, slug, external ID and
-// verified domains, of the emails of members, and the beginning of the ID.
+// Tenants is the filter of a list of tenants (alias t) by words of the name, slug, external ID,
+// verified domains and members' emails, and by the beginning of the ID.
 func Tenants() page.Filter {
 	return page.Filter{Kind: page.Words, Condition: func(value any, arg func(any) string) string {
 		return tenants.condition(value.(string), byRarity, arg)
@@ -25,8 +25,8 @@ func Users() page.Filter {
 	}}
 }
 
-// People is the filter of a list by words of the name, email and ID of a user. columns are expressions
-// of user IDs; one match is enough.
+// People is the filter of a list by words of the name, email and ID of a user. columns are
+// expressions of user IDs. A row matches if one of these users matches.
 func People(columns ...string) page.Filter {
 	return page.Filter{Kind: page.Words, Condition: func(value any, arg func(any) string) string {
 		each := make([]string, len(columns))
@@ -52,8 +52,8 @@ func Members(column, tenant string) page.Filter {
 // target is a table whose rows are found by words.
 type target struct {
 	id string // the expression of the ID
-	// of returns a query for the column id, the IDs of rows with a word in a range, given as the
-	// condition on the column word.
+	// of returns a query for the IDs of the rows that have a word in a range, in the column id.
+	// inRange returns the condition that a column is in the range.
 	of func(inRange func(column string) string) string
 	// has returns the condition that a row has such a word.
 	has func(inRange func(column string) string) string
@@ -124,11 +124,12 @@ func (t target) condition(query string, rarestFirst func([]string) []string, arg
 	return strings.Join(all, " AND ")
 }
 
-// maxMatches is the number of matches of a word among which a search looks first.
+// maxMatches is the number of matches of a word that a search tries first.
 const maxMatches = 10_000
 
-// earlyMatchCondition returns the condition that a row is among the first matches of a query of one word, so that
-// a frequent word is found without reading all its matches. It returns "" for other queries.
+// earlyMatchCondition returns the condition that a row is among the first matches of a query of one
+// word, so that a frequent word is found without reading all its matches. It returns "" for other
+// queries.
 func (t target) earlyMatchCondition(query string, arg func(any) string) string {
 	terms := Terms(query)
 	if _, _, isID := idRange(strings.TrimSpace(query)); isID || len(terms) != 1 {
@@ -173,7 +174,7 @@ func inRange(low, high string) func(column string) string {
 }
 
 // idRange returns the range of the UUIDs that begin with a text, and whether the text is the
-// beginning of one.
+// beginning of a UUID.
 func idRange(text string) (from, to uuid.UUID, ok bool) {
 	const lowest, highest = "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"
 	text = strings.ToLower(text)

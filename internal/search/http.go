@@ -72,7 +72,7 @@ func parse(ctx context.Context, text string) (query, error) {
 	return query{text: text, locale: i18n.Locale(ctx)}, nil
 }
 
-// group is a group of results: into gets the best matches of read.
+// group is a group of results. into receives the best matches that read finds.
 type group struct {
 	read func(ctx context.Context, q query) ([]hit, error)
 	into *[]SearchHit

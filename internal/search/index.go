@@ -29,9 +29,9 @@ const (
 type Object struct {
 	Kind     Kind
 	ID       uuid.UUID
-	TenantID *uuid.UUID // of an object that a tenant can search for
-	Texts    []string   // names, which only consist of words
-	Wholes   []string   // slugs, codes, numbers and the like, which are also words as a whole
+	TenantID *uuid.UUID // the owner; nil for tenants, plans and meters
+	Texts    []string   // names, which are found by their words only
+	Wholes   []string   // slugs, codes, numbers and the like, which are also found as a whole
 }
 
 // Index stores the words of objects.
@@ -40,7 +40,7 @@ type Index struct{ db *sqldb.DB }
 // NewIndex returns an Index.
 func NewIndex(db *sqldb.DB) Index { return Index{db} }
 
-// words returns the words of texts, and whether each is a whole.
+// words returns the words of texts and wholes. The value of a whole as a single word is true.
 func words(texts, wholes []string) map[string]bool {
 	found := map[string]bool{}
 	for _, text := range slices.Concat(texts, wholes) {

@@ -30,10 +30,9 @@ func (s store) rows(ctx context.Context, text string, args arguments, row func(s
 }
 
 // objects returns the IDs of objects of a kind that match a query, objects with an exact word
-// first. It returns at most candidates IDs. ids is a query for the IDs in a range of IDs, up to its
-// limit.
+// first. It finds objects by their words, and by the beginning of their ID in table.
 //
-// The rarest word finds the objects, and the others are looked up for each of them.
+// It looks up the rarest word first, then the other words for each object found.
 func (s store) objects(ctx context.Context, kind Kind, q query, table string) ([]uuid.UUID, error) {
 	var found []uuid.UUID
 	seen := map[uuid.UUID]bool{}
@@ -93,7 +92,7 @@ func (s store) ofTenant(q query, alias string, a *arguments) string {
 	return " AND " + alias + ".tenant_id = " + a.add(*q.tenant)
 }
 
-// rareEnough is the number of matches up to which words are compared.
+// rareEnough is the number of matches from which words count as equally frequent.
 const rareEnough = 500
 
 // rarest returns the term with the fewest matches.

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// tenants finds tenants that are not deleted. Those with an exact slug, external ID, domain or email
-// of a member are among the candidates.
+// tenants finds tenants that are not deleted. Tenants with an exact slug, external ID, domain or
+// member's email are always among the candidates.
 func (s store) tenants(ctx context.Context, q query) ([]hit, error) {
 	var found []hit
 	var ids []uuid.UUID
@@ -42,7 +42,7 @@ func (s store) tenants(ctx context.Context, q query) ([]hit, error) {
 	if err := read(exact, a); err != nil {
 		return nil, err
 	}
-	for i := range found { // the columns that the statement compared, emails and domains included
+	for i := range found { // a slug, external ID, domain or email of each hit equals the query
 		found[i].wholes = append(found[i].wholes, q.text)
 	}
 	if err := s.readMatches(ctx, tenants, q, read, func() bool { return len(found) >= candidates }); err != nil || len(ids) == 0 {

@@ -19,7 +19,7 @@ import (
 // ones. The beginning of a longer word is stored.
 const maxWord = 500
 
-// normalize returns a text without case, accents and differences of compatibility.
+// normalize returns a text in a form that ignores case, accents and compatibility variants.
 func normalize(text string) string {
 	out, _, err := transform.String(transform.Chain(norm.NFKD, runes.Remove(runes.In(unicode.M)), cases.Fold(), norm.NFKD), text)
 	if err != nil { // not UTF-8
@@ -51,7 +51,7 @@ func shorten(word string) string {
 // singleWord returns an email, slug, ID or the like as a single word.
 func singleWord(text string) string { return shorten(normalize(strings.TrimSpace(text))) }
 
-// Terms are the words of a query, which must all be found. A word that is a prefix of another
+// Terms returns the words of a query, which must all be found. A word that is a prefix of another
 // word is left out. The longest word is first.
 func Terms(query string) []string {
 	all := splitWords(query)

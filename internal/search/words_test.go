@@ -20,7 +20,7 @@ func TestSplitWords(t *testing.T) {
 	}
 }
 
-// A word that another one begins with adds nothing, and rare words are first.
+// Words that are prefixes of other words are left out. byRarity puts rare words first.
 func TestTerms(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff([]string{"tenant", "acme"}, Terms("te acme ten tenant")); diff != "" {

@@ -18,7 +18,7 @@ type CallMonitor struct {
 	latency  time.Duration // of the last call with a response
 }
 
-// NewCalls returns a Calls without a recorded call. machine measures the duration of calls.
+// NewCalls returns a CallMonitor without a recorded call. machine measures the duration of calls.
 func NewCalls(machine clock.Clock) *CallMonitor { return &CallMonitor{machine: machine} }
 
 // Begin must be called when a call begins. The returned function must be called when the call ends,

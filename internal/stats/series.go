@@ -99,8 +99,8 @@ type line struct {
 	values   []int64 // one per period
 }
 
-// series returns the values of a figure for periods, limited to a currency unless it is "". Only
-// revenue has currencies.
+// series returns the values of a figure for periods, limited to a currency unless currency is "".
+// Only revenue has currencies.
 func (s *Service) series(ctx context.Context, f Figure, of []period, currency string) ([]line, error) {
 	var values []int64
 	var err error

@@ -23,7 +23,7 @@ func figures(s *apptest.Server) apptest.Reply {
 			sum += c[key].(float64)
 		}
 		if sum != c["amount"] {
-			s.T.Errorf("the parts of %v come to %v", c, sum)
+			s.T.Errorf("the sum of %v is %v", c, sum)
 		}
 	}
 	return a

@@ -31,7 +31,8 @@ func (s store) countLive(ctx context.Context) (map[string]int64, error) {
 // hourOf returns the number of the UTC hour of a time, counted from 1970.
 func hourOf(at time.Time) int64 { return at.Unix() / int64(time.Hour/time.Second) }
 
-// refusals counts the rejections in the day that ends with an hour, and in the day before.
+// refusals counts the rejections in the 24 hours that end with the given hour, and in the 24 hours
+// before.
 func (s store) refusals(ctx context.Context, hour int64) (QuotaRefusalFigures, error) {
 	row, err := s.q(ctx).QuotaRefusals(ctx, statssql.QuotaRefusalsParams{
 		Middle: hour - hoursOfDay, After: hour - 2*hoursOfDay, Until: hour,

@@ -36,7 +36,8 @@ func (s *Service) Accept(ctx context.Context, token string, user account.User) (
 	}
 	var joined JoinResult
 	err = s.change(ctx, found.Tenant, func(ctx context.Context, t tenant.Tenant) error {
-		// Read it again, because it may have been revoked or resent before the lock was taken.
+		// Read the invitation again, because it may have been revoked or resent before the lock was
+		// taken.
 		i, err := s.FindByToken(ctx, token)
 		if err != nil {
 			return err
@@ -143,7 +144,7 @@ func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account
 	return joined, user, tokens, err
 }
 
-// registrable rejects an invitation with which the email cannot register. It looks up the account
+// registrable rejects an email that cannot register with the invitation. It looks up the account
 // before it reads the invitation. So if another request has just registered with this invitation,
 // the returned error is that the invitation was accepted.
 func (s *Service) registrable(ctx context.Context, token, email string) error {

@@ -16,7 +16,8 @@ import (
 // permission.
 func CommandActor() Actor { return Actor{permissions: authz.TenantPermissions} }
 
-// FindTenantOf returns the tenant of the account with the email. ok is false if there is none.
+// FindTenantOf returns the tenant of the account with the email. ok is false if no such tenant
+// exists.
 func (s *Service) FindTenantOf(ctx context.Context, email string) (id uuid.UUID, ok bool, err error) {
 	id, err = s.store.tenantOf(ctx, email)
 	if errors.Is(err, errInNoTenant) {
@@ -25,8 +26,8 @@ func (s *Service) FindTenantOf(ctx context.Context, email string) (id uuid.UUID,
 	return id, err == nil, err
 }
 
-// AssignableRole returns the assignable role of a tenant with the given name. ok is false if there
-// is none. uuid.Nil stands for a tenant without custom roles.
+// AssignableRole returns the tenant's assignable role with the given name. ok is false if no such
+// role exists. uuid.Nil stands for a tenant without custom roles.
 func (s *Service) AssignableRole(ctx context.Context, tenantID uuid.UUID, name string) (role Role, ok bool, err error) {
 	roles, err := s.AssignableRoles(ctx, tenantID)
 	i := slices.IndexFunc(roles, func(r Role) bool { return r.Name == name })
@@ -52,8 +53,7 @@ func (s *Service) Add(ctx context.Context, tenantID uuid.UUID, userID int64, nam
 	})
 }
 
-// Enrol makes a user who joins through the tenant's domain or single sign-on a member. It fails like
-// Add.
+// Enrol is like Add, for a user who joins through the tenant's domain or single sign-on.
 func (s *Service) Enrol(ctx context.Context, tenantID uuid.UUID, userID, roleID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		role, err := s.store.role(ctx, tenantID, roleID)
@@ -64,7 +64,7 @@ func (s *Service) Enrol(ctx context.Context, tenantID uuid.UUID, userID, roleID 
 	})
 }
 
-// add makes a user a member and records it under an action. The tenant must be locked.
+// add makes a user a member and records the change under the action. The tenant must be locked.
 func (s *Service) add(ctx context.Context, tenantID uuid.UUID, userID int64, role Role, action string) error {
 	if err := s.deps.Accounts.LockExisting(ctx, userID); err != nil {
 		return err
@@ -88,9 +88,9 @@ func (s *Service) add(ctx context.Context, tenantID uuid.UUID, userID int64, rol
 	return s.record(ctx, tenantID, action, "user", formatID(userID), nil, map[string]any{"role": role.Name})
 }
 
-// GrantableRole returns the role with a name, for a setting that assigns it later. The role owner
-// and unknown roles are a validation error on role. A role with a permission that the actor lacks is
-// rejected (403).
+// GrantableRole returns the role with the given name, for a setting that assigns the role later.
+// The role owner and unknown roles are a validation error on role. A role with a permission that
+// the actor lacks is rejected (403).
 func (s *Service) GrantableRole(ctx context.Context, by Actor, tenantID uuid.UUID, name string) (Role, error) {
 	role, ok, err := s.AssignableRole(ctx, tenantID, name)
 	switch {

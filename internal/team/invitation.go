@@ -36,11 +36,12 @@ type Invitation struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 
-	days      int    // the number of days that it is valid after it was sent
-	tokenHash string // of the token that was mailed last
+	days      int    // validity in days after it was sent
+	tokenHash string // hash of the token that was mailed last
 }
 
-// withStatusAt returns the invitation with its status at the given time: it expires at ExpiresAt.
+// withStatusAt returns the invitation with its status at the given time. An invitation expires at
+// ExpiresAt.
 func (i Invitation) withStatusAt(now time.Time) Invitation {
 	i.IsExpired = !i.ExpiresAt.After(now)
 	if i.Status == InvitationPending && i.IsExpired {

@@ -21,8 +21,8 @@ import (
 )
 
 // Invitations lists a tenant's invitations in batches, newest first. With pendingOnly, it lists
-// only invitations that can be accepted at the start of the list. The order is stable, because the
-// creation time does not change.
+// only invitations that could be accepted when Invitations was called. The order is stable, because
+// the creation time does not change.
 func (s *Service) Invitations(tenantID uuid.UUID, pendingOnly bool) page.NextPart[Invitation] {
 	now, read := s.deps.Clock.Now(), s.store.invitationsAfter
 	if pendingOnly {
@@ -45,7 +45,7 @@ func (s *Service) InvitationsOnPage(ctx context.Context, tenantID uuid.UUID, pen
 type NewInvitation struct {
 	Email string
 	Role  string // the name of the role: admin, member or a custom role
-	Days  int    // days that it is valid; 0 means the default
+	Days  int    // validity in days; 0 means the default
 }
 
 // Invite creates an invitation and mails it. It fails, in this order, if the role cannot be
@@ -113,8 +113,8 @@ func (s *Service) checkRoleName(ctx context.Context, tenantID uuid.UUID, name st
 	return err
 }
 
-// checkInvitable rejects an email that already belongs to a tenant or is invited, and an invitation
-// for which there is no seat or which exceeds the limit of pending invitations.
+// checkInvitable rejects an email that already belongs to a tenant or is invited. It also rejects
+// an invitation if no seat is free or the tenant has too many pending invitations.
 func (s *Service) checkInvitable(ctx context.Context, tenantID uuid.UUID, email string) error {
 	at, err := s.store.tenantOf(ctx, email)
 	switch {
@@ -155,8 +155,8 @@ func (s *Service) mail(ctx context.Context, i Invitation, token string) (Invitat
 	})
 }
 
-// locale returns the language of an invitation: the tenant's setting, or else the language of the
-// user with the email, the owner, or the request.
+// locale returns the language of an invitation: the tenant's setting, else the language of the user
+// with the email, else the owner's language, else the language of the request.
 func (s *Service) locale(ctx context.Context, tenantID uuid.UUID, email string) (string, error) {
 	t, err := s.deps.Tenants.Get(ctx, tenantID)
 	if err != nil {

@@ -19,8 +19,8 @@ const (
 	// mailsOfTenant is the maximum number of mails from one tenant to an address. It includes
 	// resent mails and all invitations of the tenant to the address.
 	mailsOfTenant = 3
-	// mailsOfAll is the maximum number of mails from all tenants to an address, because anyone can
-	// create any number of tenants.
+	// mailsOfAll is the maximum number of mails from all tenants to an address. It is needed
+	// because anyone can create any number of tenants.
 	mailsOfAll = 10
 )
 
@@ -60,8 +60,8 @@ func addMail(sent []sentMail, tenantID uuid.UUID, now time.Time) ([]sentMail, er
 // countMail counts a mail to an address, or rejects it (429).
 //
 // Invariant: within the window, the limits above are never exceeded, even if several tenants invite
-// the address concurrently, because the address is locked before its mails are counted. It is
-// locked after the tenant, and nothing is locked after it.
+// the address concurrently, because the address is locked before its mails are counted. The address
+// is locked after the tenant, and is the last lock.
 func (s *Service) countMail(ctx context.Context, tenantID uuid.UUID, email string, now time.Time) error {
 	sent, err := s.store.lockMails(ctx, email, now)
 	if err != nil {

@@ -173,7 +173,7 @@ func (p Profile) checkPermissions(ctx context.Context) error {
 	case caller.Key != nil && p.Password != nil:
 		return errNotInScope
 	case caller.Key != nil:
-		return nil // its scope replaces the permission
+		return nil // the scope of the key replaces the permission
 	}
 	if p.Name != nil && !caller.CanOnPlatform(authz.TenantsManage) || p.Password != nil && !caller.CanOnPlatform(authz.UsersPassword) {
 		return errNotPermitted

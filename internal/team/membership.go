@@ -35,8 +35,9 @@ func (s *Service) Leave(ctx context.Context, caller *authz.Caller, tenantID uuid
 	})
 }
 
-// RemoveDeletedUser removes a user whose account is being deleted from the team, in the transaction of ctx,
-// which must hold the tenant's lock. The audit entry does not contain the user's email.
+// RemoveDeletedUser removes a member from the team when their account is deleted. It runs in the
+// transaction of ctx, which must hold the tenant's lock. The audit entry does not contain the
+// user's email.
 func (s *Service) RemoveDeletedUser(ctx context.Context, tenantID uuid.UUID, userID int64) error {
 	m, err := s.store.member(ctx, tenantID, userID)
 	if err != nil {
@@ -77,8 +78,8 @@ func (s *Service) membership(ctx context.Context, caller *authz.Caller, tenantID
 // validation error on user_id.
 //
 // Invariant: the tenant has exactly one owner. Both roles change in one transaction under the
-// tenant's lock, which every change of a membership takes. The caller's role and the other
-// membership are read under the lock.
+// tenant's lock, which every change of a membership takes. The caller's role and the membership of
+// the new owner are read under the lock.
 func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID, to int64, password string) (tenant.Person, error) {
 	if to == caller.UserID {
 		return tenant.Person{}, errOtherMember

@@ -71,8 +71,8 @@ type RoleChange struct {
 }
 
 // UpdateRole changes a custom role of the tenant. It returns the same errors as CreateRole. If the
-// role already has permissions that the actor lacks, these can stay, but then the actor cannot
-// remove any permission from the role (403).
+// role has permissions that the actor lacks, the actor can keep them, but cannot remove any
+// permission from the role (403).
 func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64, c RoleChange) (Role, error) {
 	var role Role
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {

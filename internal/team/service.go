@@ -61,8 +61,8 @@ type seatBilling interface {
 	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
 	// SeatFreed is SeatsChanged for a member who has left.
 	SeatFreed(ctx context.Context, tenantID uuid.UUID) error
-	// OwnerChanged reports another owner, who gets the mail about bills of a tenant without a billing
-	// email. It is called in the transaction of the change.
+	// OwnerChanged is called in the transaction that changes the owner. Without a billing email,
+	// the tenant's owner gets the mail about bills.
 	OwnerChanged(ctx context.Context, tenantID uuid.UUID) error
 }
 

@@ -35,7 +35,7 @@ func (s store) members(ctx context.Context, tenantID uuid.UUID, most int) ([]Mem
 }
 
 // memberOrder lists the IDs of a tenant's members in list order. It reads only the fields that
-// determine the order. With words, it lists only members whose name or email they match.
+// determine the order. If words is not empty, it lists only members whose name or email matches.
 func (s store) memberOrder(ctx context.Context, tenantID uuid.UUID, words string) ([]int64, error) {
 	rows, err := s.q(ctx).MemberNames(ctx, tenantID)
 	names, places := i18n.NewCollator(i18n.Locale(ctx)), make([]sortKey, 0, len(rows))

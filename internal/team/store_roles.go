@@ -86,8 +86,8 @@ func (s store) insertPermissions(ctx context.Context, roleID int64, permissions 
 	return nil
 }
 
-// deleteRole deletes a custom role. Its members, invitations, domains and connection get the role
-// heir.
+// deleteRole deletes a custom role. Its members, invitations, domains and connection are moved to
+// the role heir.
 func (s store) deleteRole(ctx context.Context, tenantID uuid.UUID, id, heir int64) error {
 	if err := s.q(ctx).MoveMembers(ctx, teamsql.MoveMembersParams{TenantID: tenantID, RoleID: id, NewRoleID: heir}); err != nil {
 		return sqldb.Wrap(err, "move members of role")

@@ -1,9 +1,9 @@
 // Package team manages the members, roles and invitations of tenants, and the seats that they take
 // (rules: team#members).
 //
-// Invariant: nothing here makes the number of members plus pending invitations exceed the seats of
-// the tenant's plan. Every operation that takes a seat, or that changes a role or its holders,
-// first locks the tenant, and then checks and writes in the same transaction.
+// Invariant: no operation in this package makes the number of members plus pending invitations
+// exceed the seats of the tenant's plan. Every operation that takes a seat, or that changes a role
+// or its holders, first locks the tenant, and then checks and writes in the same transaction.
 package team
 
 import (
@@ -67,8 +67,8 @@ type Actor struct {
 	permissions func() []string
 }
 
-// MemberActor returns a member as actor, who can grant the permissions of their own role. A platform
-// key is a platform actor.
+// MemberActor returns the actor for a member, who can grant the permissions of their own role. For
+// a platform key, it returns a platform actor.
 func MemberActor(c *authz.Caller) Actor {
 	if c.Key != nil && c.Key.Platform {
 		return PlatformActor(c)
@@ -81,7 +81,7 @@ func MemberActor(c *authz.Caller) Actor {
 	}}
 }
 
-// PlatformActor returns a platform admin or a platform key as actor, which can grant every
+// PlatformActor returns the actor for a platform admin or a platform key. It can grant every
 // permission.
 func PlatformActor(c *authz.Caller) Actor {
 	return Actor{UserID: c.UserID, permissions: authz.TenantPermissions}

@@ -105,7 +105,7 @@ func TestActors(t *testing.T) {
 		{PlatformActor(&authz.Caller{UserID: 1}), authz.TenantPermissions(), true},
 	} {
 		if got := c.actor.hasPermissions(c.given); got != c.want {
-			t.Errorf("%v holds %v: %t", c.actor, c.given, got)
+			t.Errorf("%v has the permissions %v: %t", c.actor, c.given, got)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestMailsAfter(t *testing.T) {
 		withNewToken []sentMail
 		now          int           // minutes after the start
 		wait         time.Duration // 0 means no wait
-		kept         int           // including the new one
+		kept         int           // mails returned, including the new one
 	}{
 		"the first":               {nil, 0, 0, 1},
 		"the third":               {at(own, 0, 1), 2, 0, 3},

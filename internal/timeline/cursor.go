@@ -63,8 +63,8 @@ func (k key) String() string {
 	}
 }
 
-// parseKey parses the output of String. It also accepts non-canonical text; callers that care must
-// compare it with String.
+// parseKey parses the output of String. It also accepts non-canonical text; callers that require
+// canonical text must compare it with the result of String.
 func parseKey(text string) (key, error) {
 	var k key
 	if hour, rest, found := strings.Cut(text, "_"); found {
@@ -162,7 +162,7 @@ func parseCursor(text string) (cursor, error) {
 	}
 	k, err := parseKey(parts[2])
 	p := cursor{at: time.UnixMicro(at).UTC(), source: source, id: k}
-	// Reject years that the database cannot store and non-canonical spellings.
+	// Reject non-canonical spellings, and years that the database cannot store.
 	if err != nil || k.form() != sources[source].keys || p.at.Year() < 1 || p.at.Year() > 9999 || p.encode() != text {
 		return cursor{}, errBadCursor
 	}

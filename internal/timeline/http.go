@@ -271,7 +271,7 @@ func (c change) userID() *int64 {
 	return &id
 }
 
-// idOf returns the ID of the changed record if it is such a resource, or nil.
+// idOf returns the ID of the changed record if it is a resource of the given kind, or else nil.
 func (c change) idOf(resource string) *uuid.UUID {
 	if c.resource != resource {
 		return nil

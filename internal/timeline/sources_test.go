@@ -115,7 +115,7 @@ func TestRefusedEntries(t *testing.T) {
 		refuse()
 		list = s.Call("GET", c.Path("/timeline?kind=usage"), c.Token, nil).Want(200).WantAt("data.0.facts.refused", 1.0).WantAt("data.1", want[0])
 		if len(types(list)) != 2 || list.At("data.0.id") == list.At("data.1.id") {
-			t.Errorf("two hours: %s", list.Text)
+			t.Errorf("rejections in two hours: %s", list.Text)
 		}
 	})
 }

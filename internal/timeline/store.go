@@ -27,8 +27,7 @@ func (s store) exists(ctx context.Context, tenant uuid.UUID) error {
 	return sqldb.Wrap(err, "find tenant")
 }
 
-// entries returns the first most entries after the cursor, from all sources of the kind ("" for
-// any).
+// entries returns up to most entries after the cursor, from all sources of the kind ("" for any).
 func (s store) entries(ctx context.Context, tenant *uuid.UUID, kind Kind, after cursor, most int32) ([]entry, error) {
 	var all []entry
 	for i, from := range sources {

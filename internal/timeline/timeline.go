@@ -35,7 +35,7 @@ type source struct {
 	name string // prefix of entry IDs, also part of cursors
 	kind Kind
 	keys form
-	// read returns the first most entries after the given time and key. A nil tenant selects all
+	// read returns up to most entries after the given time and key. A nil tenant selects all
 	// tenants. The query must be served by an index.
 	read func(s store, ctx context.Context, tenant *uuid.UUID, at time.Time, below key, most int32) ([]entry, error)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// lifetime is the lifetime of a token. A token can outlive a revocation by that much.
+// lifetime is the lifetime of a token. A token can remain valid this long after a revocation.
 const lifetime = 5 * time.Minute
 
 // Entitlements is the part of the entitlement service that tokens use.
@@ -110,7 +110,8 @@ func (s *Service) claims(ctx context.Context, caller *authz.Caller) (claims, err
 	return c, err
 }
 
-// methods returns the methods of the caller's login. It adds mfa if the login passed two factors, or a single factor that counts as two. A login that only enrolled a factor did not pass it.
+// methods returns the methods of the caller's login. It adds mfa if the login passed two factors,
+// or a single factor that counts as two. Enrolling a factor does not count.
 func methods(caller *authz.Caller) []string {
 	list := append([]string{}, caller.Methods...)
 	countsAsTwo := slices.Contains(list, authz.Passkey) || slices.Contains(list, authz.SSO)

@@ -35,7 +35,7 @@ const (
 )
 
 // newCollector reads the variables of OpenTelemetry's OTLP exporter. getenv returns the value of a
-// variable. It returns an error that names a variable with an invalid value.
+// variable. newCollector returns an error that names a variable with an invalid value.
 func newCollector(getenv func(name string) string) (*collector, error) {
 	env := func(name string) (variable, value string) {
 		for _, variable = range []string{"OTEL_EXPORTER_OTLP_TRACES_" + name, "OTEL_EXPORTER_OTLP_" + name} {

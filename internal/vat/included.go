@@ -14,8 +14,9 @@ func IncludedTax(total, rate int64) int64 {
 	return mulDivRound(total, rate, 1_000_000+rate)
 }
 
-// Share returns amount × part ÷ whole, rounded half up: the part of a tax that an amount has in
-// proportion to the total. It returns 0 unless all are positive.
+// Share returns amount × part ÷ whole, rounded half up. For example, if part is the tax on whole,
+// it returns the tax on amount. It returns 0 if amount or part is not positive, or if part exceeds
+// whole.
 func Share(amount, part, whole int64) int64 {
 	if amount <= 0 || part <= 0 || whole < part {
 		return 0

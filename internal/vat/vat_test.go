@@ -73,7 +73,7 @@ func TestParseTestValues(t *testing.T) {
 		}
 	}
 	if _, ok := vat.Parse("333333333", "FR", true); ok {
-		t.Error("another number without prefix is accepted")
+		t.Error("a number without prefix that is not a test value is accepted")
 	}
 }
 
@@ -99,6 +99,6 @@ func TestCountries(t *testing.T) {
 		}
 	}
 	if !vat.IsForeign("DE123456789", "US") || !vat.IsForeign("DE123456789", "FR") || vat.IsForeign("DE123456789", "DE") || vat.IsForeign("12-3456789", "US") {
-		t.Error("a number of another country is not recognized, or another number is")
+		t.Error("a foreign number is not recognized, or a domestic number counts as foreign")
 	}
 }

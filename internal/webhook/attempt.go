@@ -60,7 +60,7 @@ type result struct {
 	task
 	made        bool
 	attempt     Attempt
-	exchange    *exchange // nil without a request
+	exchange    *exchange // nil if no request was made
 	interrupted bool      // by the shutdown of the service; the attempt does not count
 }
 
@@ -68,7 +68,7 @@ func (r result) isOK() bool {
 	return r.made && r.attempt.StatusCode != nil && *r.attempt.StatusCode >= 200 && *r.attempt.StatusCode < 300
 }
 
-// isGone reports whether the endpoint asked to receive nothing more (410).
+// isGone reports whether the endpoint responded with 410, which stops all deliveries to it.
 func (r result) isGone() bool {
 	return r.made && r.attempt.StatusCode != nil && *r.attempt.StatusCode == http.StatusGone
 }
@@ -83,8 +83,8 @@ func (r result) nextAttempt() *time.Time {
 	return &at
 }
 
-// attempt sends a delivery. The signed time is the machine's, because receivers compare it with
-// their own clocks. The sandbox can move the service's clock.
+// attempt sends a delivery. The signed time comes from the machine's clock, because receivers
+// compare it with their own clocks and the sandbox can move the service's clock.
 func (d *sender) attempt(ctx context.Context, t task) result {
 	now, began := d.svc.deps.Clock.Now(), d.svc.deps.Machine.Now()
 	r := result{task: t, made: true, attempt: Attempt{Number: t.nextNumber(), At: now}}
@@ -126,8 +126,8 @@ func kindOf(err error) string {
 	var slow net.Error
 	switch {
 	case errors.Is(err, safehttp.ErrForbidden), errors.As(err, &name):
-		// The same code for both, so that it does not reveal which names exist in the service's
-		// network.
+		// Unknown names get the same code as forbidden addresses, so that the code does not reveal
+		// which names exist in the service's network.
 		return "address_not_allowed"
 	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return "timeout"

@@ -68,8 +68,8 @@ type deliveryOfAny struct {
 
 // messages are the stored request and responses of a delivery.
 type messages struct {
-	sent      *exchange // the last one; nil without an attempt
-	body      string    // of its request
+	sent      *exchange // the last exchange; nil without an attempt
+	body      string    // of the request
 	responses map[int]*response
 }
 
@@ -153,8 +153,8 @@ func (s *Service) Resend(ctx context.Context, tenantID *uuid.UUID, id, deliveryI
 	return d, err
 }
 
-// Replay sends the failed deliveries created since a time again and returns their number. The time
-// can be at most 30 days ago. Nothing is sent to a disabled endpoint.
+// Replay resends the failed deliveries that were created at or after since, and returns their
+// number. since can be at most 30 days ago. Nothing is sent to a disabled endpoint.
 func (s *Service) Replay(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, since time.Time) (n int64, err error) {
 	now := s.deps.Clock.Now()
 	if since.Before(now.Add(-replayable - grace)) {

@@ -23,7 +23,7 @@ type exchange struct {
 	number         int // of the attempt
 	url            string
 	requestHeaders map[string]string
-	response       *response // nil if none came or it is not stored
+	response       *response // nil if no response was received or stored
 }
 
 // response is the stored part of a response.

@@ -96,7 +96,7 @@ func TestClaims(t *testing.T) {
 		after := noon.Add(leaseTime + time.Second)
 		second := q.claimAt(after, capacity{long, 9}, capacity{short, 9})
 		if len(second) != 6 {
-			t.Errorf("%d are sent again after the leases", len(second))
+			t.Errorf("%d deliveries are claimed again after their leases expired", len(second))
 		}
 		// The first instance is too late. The second instance's outcome counts.
 		late, done := outcome{delivery: first[0].delivery, lease: first[0].lease, status: failed, attempt: 1}, []outcome{}
@@ -116,7 +116,7 @@ func TestClaims(t *testing.T) {
 			}
 		}
 		if left := q.claimAt(after.Add(time.Hour), capacity{long, 9}, capacity{short, 9}); len(left) != 0 {
-			t.Errorf("%d come back", len(left))
+			t.Errorf("%d recorded deliveries are claimed again", len(left))
 		}
 		times, err := q.deleteOld(t.Context(), time.Time{}, noon.Add(time.Second), 4)
 		if err != nil || len(times) != 4 {
@@ -192,7 +192,7 @@ func TestOutboxIsPartOfTheChange(t *testing.T) {
 			})
 		}
 		if err := change(); !errors.Is(err, errUnreadable) || asked != 1 || events() != 0 {
-			t.Errorf("%v, asked %d times, %d events", err, asked, events())
+			t.Errorf("%v, resource loaded %d times, %d events", err, asked, events())
 		}
 		if now, err := q.get(t.Context(), nil, id); err != nil || !now.Enabled {
 			t.Errorf("change was stored without its event: %+v %v", now, err)

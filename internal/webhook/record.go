@@ -48,8 +48,8 @@ func (s *Service) recordResults(ctx context.Context, results <-chan result) {
 // recordAll stores results in one transaction.
 //
 // Invariant: the endpoints are locked first, in the order of their IDs, so their current state
-// decides. A delivery to an endpoint that has been disabled is failed, and a deleted endpoint has
-// no deliveries. A result counts only while its lease is valid.
+// applies. A pending delivery becomes failed if its endpoint has been disabled. Results for deleted
+// endpoints are dropped. A result counts only while its lease is valid.
 func (s *Service) recordAll(ctx context.Context, batch []result) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		known, err := s.store.lockAll(ctx, batch)

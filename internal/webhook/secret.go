@@ -56,8 +56,8 @@ func (s secrets) rotate(text string, now time.Time) secrets {
 	return next
 }
 
-// sign returns the signatures of a message with every secret that is valid at a time, as
-// the header has them.
+// sign returns the signatures of a message with every secret that is valid at now, in the format of
+// the header.
 func (s secrets) sign(id string, at int64, body []byte, now time.Time) string {
 	var signatures []string
 	for _, one := range s {

@@ -91,7 +91,7 @@ func (d *sender) wakeUp() {
 	}
 }
 
-// run sends deliveries until ctx ends, then gives running attempts the time drain to finish.
+// run sends deliveries until ctx ends, then waits up to drain for running attempts to finish.
 func (d *sender) run(ctx context.Context) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -71,10 +71,10 @@ func TestSuccessfulResponses(t *testing.T) {
 	}
 	none := unanswered(0)
 	if none.isOK() || none.isGone() {
-		t.Error("no answer is an answer")
+		t.Error("a missing response counts as a response")
 	}
 	if unsent := (result{}); unsent.isOK() || unsent.isGone() {
-		t.Error("unsent delivery counts as answered")
+		t.Error("an unsent delivery counts as answered")
 	}
 }
 
@@ -189,10 +189,10 @@ func TestHealth(t *testing.T) {
 			h.recordResult(r)
 		}
 		if diff := cmp.Diff(tt.since, h.failingSince); diff != "" {
-			t.Errorf("%s: it fails since%s", name, diff)
+			t.Errorf("%s: failing since %s", name, diff)
 		}
 		if diff := cmp.Diff(tt.delivered, h.delivered); diff != "" {
-			t.Errorf("%s: it was delivered%s", name, diff)
+			t.Errorf("%s: last delivery %s", name, diff)
 		}
 		if h.noted != tt.noted || h.isGone != tt.isGone {
 			t.Errorf("%s: noted %v, gone %v", name, h.noted, h.isGone)
@@ -301,7 +301,7 @@ func TestAttemptsToOneHost(t *testing.T) {
 	r.destination = "a x.test"
 	d.finishAttempt(ids[0], r)
 	if d.toHost["a x.test"] != maxOfHost-1 {
-		t.Errorf("%d attempts allowed after one has ended", d.toHost["a x.test"])
+		t.Errorf("%d attempts run after an attempt has ended", d.toHost["a x.test"])
 	}
 }
 

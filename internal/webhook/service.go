@@ -151,8 +151,8 @@ func (s *Service) checkURL(text string) error {
 	return nil
 }
 
-// checkTypes rejects unknown types, removes duplicates, and reduces a list with everything to
-// everything.
+// checkTypes rejects unknown types, removes duplicates, and shortens a list that contains
+// everything to that element.
 func checkTypes(t *Terms) error {
 	types := make([]string, 0, len(t.Types))
 	var unknown []error
@@ -209,7 +209,7 @@ func (s *Service) Update(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 	})
 }
 
-// checkChange validates a change and normalizes its types, which t holds.
+// checkChange validates a change, whose types are in t, and normalizes the types.
 func (s *Service) checkChange(c Change, t *Terms) error {
 	var unreachable error
 	if c.URL != nil {
@@ -277,7 +277,7 @@ func (s *Service) record(ctx context.Context, action string, e Endpoint, before,
 
 // Backlog is the state of the deliveries to all endpoints.
 type Backlog struct {
-	// Waiting counts deliveries with an attempt ahead, up to 10,000.
+	// Waiting counts deliveries with another attempt scheduled, up to 10,000.
 	Waiting int64
 	// Lag is how long the earliest attempt has been due.
 	Lag time.Duration
@@ -293,8 +293,8 @@ func (s *Service) Backlog(ctx context.Context) (Backlog, error) {
 // Run sends deliveries until ctx ends.
 func (s *Service) Run(ctx context.Context) error { return s.sender.run(ctx) }
 
-// EndLeases makes the deliveries that a killed process was sending due immediately. Call it before
-// Run, and only if no other process uses the database.
+// EndLeases ends all leases, so that deliveries interrupted by a killed process are due
+// immediately. Call it before Run, and only if no other process uses the database.
 func (s *Service) EndLeases(ctx context.Context) error { return s.store.endLeases(ctx) }
 
 // Wake makes the sender look for due deliveries immediately, for example after the clock was moved.

@@ -10,7 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// acrossEntry is a delivery with its endpoint and the endpoint's tenant, or nil.
+// acrossEntry is a delivery with its endpoint and tenant. The tenant is nil for an endpoint of the
+// platform.
 type acrossEntry struct {
 	Delivery
 	endpoint NamedEndpoint

@@ -45,7 +45,7 @@ func (s store) insertExchanges(ctx context.Context, all []outcome, recorded []uu
 	if len(rows) == 0 {
 		return nil
 	}
-	// Values may repeat the last row, which then conflicts with itself.
+	// Values may repeat the last row. ON CONFLICT ignores the repetition.
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "integer", "text", "text", "text", "bytea", "boolean")
 	_, err := s.db.Conn(ctx).ExecContext(ctx, `
 INSERT INTO webhook_exchanges (delivery_id, number, url, request_headers, response_headers, response_body, is_truncated)

@@ -33,7 +33,7 @@ type Endpoint struct {
 	ID             uuid.UUID
 	TenantID       *uuid.UUID // nil for the platform's endpoints
 	URL            string
-	Types          []string // or only everything
+	Types          []string // event types, or the single element everything
 	Description    *string
 	Enabled        bool
 	DisabledReason *string // nil if enabled or disabled by hand

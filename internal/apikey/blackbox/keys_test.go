@@ -34,7 +34,7 @@ func TestMakingAndListingKeys(t *testing.T) {
 		}
 		second := s.Call("POST", keys, ada.Token, apptest.WithChanges(usageWrite, apptest.Object{"expires_in_days": 30})).Want(201)
 		if got := second.TimeAt("data.expires_at").Sub(second.TimeAt("data.created_at")); got != 30*apptest.Day {
-			t.Errorf("it lives for %s", got)
+			t.Errorf("the key expires in %s", got)
 		}
 		list := s.Call("GET", keys, ada.Token, nil).Want(200)
 		if got := list.Column("id"); len(got) != 2 || got[0] != second.Str("data.id") {
@@ -108,7 +108,7 @@ func TestKeyPermissions(t *testing.T) {
 		walk(posing, func(a apptest.Reply) { t.Helper(); a.WantRefused(400, "") })
 		record(s, ada, secret).Want(201)
 
-		s.CreateRole(ada, "Keeper", "api_keys.manage", "billing.manage") // the second for the scope invoices.read
+		s.CreateRole(ada, "Keeper", "api_keys.manage", "billing.manage") // the scope invoices.read requires billing.manage
 		keeper, _ := s.Join(ada, "Cy", "cy@example.com", "Keeper")
 		walk(keeper, func(a apptest.Reply) {
 			t.Helper()
@@ -141,7 +141,7 @@ func TestRotatingKeys(t *testing.T) {
 		second := rotate(first.Str("data.id"), nil).Want(201)
 		second.WantAt("data.name", "Metering").WantAt("data.scopes", []any{"usage.write"}).WantAt("data.revoked_at", nil)
 		if got := second.TimeAt("data.expires_at").Sub(second.TimeAt("data.created_at")); got != 30*apptest.Day {
-			t.Errorf("the new key lives for %s", got)
+			t.Errorf("the new key expires in %s", got)
 		}
 		if second.Str("data.secret") == first.Str("data.secret") || second.Str("data.id") == first.Str("data.id") {
 			t.Error("rotation returned the same key")
@@ -157,7 +157,7 @@ func TestRotatingKeys(t *testing.T) {
 		old := s.Call("GET", ada.Path("/api-keys"), ada.Token, nil).Want(200)
 		old.WantAt("data.1.id", second.Str("data.id")).WantAt("data.1.revoked_at", nil)
 		if got := old.TimeAt("data.1.expires_at").Sub(third.TimeAt("data.created_at")); got != time.Hour {
-			t.Errorf("the old key lives for %s", got)
+			t.Errorf("the old key expires in %s", got)
 		}
 		s.Advance(61 * time.Minute)
 		ada.Token = s.LogIn("ada@example.com")

@@ -86,7 +86,7 @@ func TestPlatformKeysCannotSetPasswords(t *testing.T) {
 	})
 }
 
-// A platform key buys, changes and cancels subscriptions, also if members need a verified email.
+// A platform key buys, changes and cancels subscriptions, even if members need a verified email.
 func TestPlatformKeysChangeSubscriptions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -115,7 +115,8 @@ func TestPlatformKeysChangeSubscriptions(t *testing.T) {
 	}, func(s *settings.Settings) { s.RequireVerifiedEmail = true })
 }
 
-// tenants.read opens members, invitations and subscriptions of a tenant, catalog.read the catalog.
+// The scope tenants.read allows reading a tenant's members, invitations and subscriptions.
+// catalog.read allows reading the catalog.
 func TestPlatformKeysRead(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

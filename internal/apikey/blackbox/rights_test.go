@@ -127,7 +127,7 @@ func TestRightsAreCheckedAgainAfterASlowBody(t *testing.T) {
 		check("an admin without the permission makes a key of the platform", 403, finish)
 
 		if n := s.CountRows(`SELECT count(*) FROM api_keys WHERE name = 'Later'`); n != 0 {
-			t.Errorf("%d keys were made", n)
+			t.Errorf("%d keys were created", n)
 		}
 	})
 }
@@ -194,7 +194,7 @@ func TestScopesOfTheMaker(t *testing.T) {
 		for _, r := range s.Routes() {
 			ofTenant := slices.Contains(authz.TenantScopes(), r.KeyScope)
 			if ofTenant && r.Scope == "tenant" && r.Permission != "" && r.Permission != authz.TenantPermissionOf(r.KeyScope) {
-				t.Errorf("%s %s: a key opens it without the permission of its maker", r.Method, r.Path)
+				t.Errorf("%s %s: a key can call the route, but its creator lacks the permission", r.Method, r.Path)
 			}
 		}
 		ada := s.Register("ada@example.com", true)

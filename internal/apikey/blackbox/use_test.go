@@ -103,8 +103,9 @@ func TestScopesOfEveryRoute(t *testing.T) {
 	})
 }
 
-// scopedKeys are keys of a tenant and of the platform: with a single scope, by scope, without the
-// scopes that open a route, by these scopes, and with all scopes.
+// scopedKeys holds keys of a tenant and of the platform. A key in alone has only the scope under
+// which it is stored. A key in without lacks only the scopes under which it is stored, the scopes
+// of a route. all has every scope.
 type scopedKeys struct {
 	alone, without, platformAlone, platformWithout map[string]string
 	all, platformAll                               string
@@ -136,7 +137,7 @@ func makeScopedKeys(s *apptest.Server, ada apptest.Owner) scopedKeys {
 }
 
 // wantScopes checks that exactly the keys with a scope of the route pass, and only in their tenant.
-// ada has the keys of the tenant, and fresh has not completed the onboarding.
+// ada owns the tenant's keys, and fresh has not completed the onboarding.
 func (k scopedKeys) wantScopes(s *apptest.Server, r rest.Route, name string, ada, other, fresh apptest.Owner) {
 	path := apptest.FillPath(r.Path, ada.Tenant)
 	call := func(key, path string) apptest.Reply {
@@ -179,7 +180,7 @@ func (k scopedKeys) wantScopes(s *apptest.Server, r rest.Route, name string, ada
 		}
 		call(ofPlatform, apptest.FillPath(r.Path, nowhere)).WantRefused(403, "")
 	}
-	if r.Scope != rest.Billing { // which needs no completed onboarding
+	if r.Scope != rest.Billing { // billing routes work before the onboarding is complete
 		call(ofPlatform, apptest.FillPath(r.Path, fresh.Tenant)).WantRefused(403, "ONBOARDING_INCOMPLETE")
 	}
 }

@@ -43,7 +43,7 @@ func TestAPageOfTheTrailIsBounded(t *testing.T) {
 			}
 			return all
 		}
-		numbers := make([]int, 500) // PostgreSQL adds spaces to it
+		numbers := make([]int, 500) // PostgreSQL adds spaces to the JSON
 		ctx := authz.WithSource(t.Context(), authz.Source{IP: "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", UserAgent: strings.Repeat(`"`, 512)})
 		log := audit.New(audit.Deps{DB: s.DB(), Clock: clock.NewFixed(noon)})
 		for i := range 100 {

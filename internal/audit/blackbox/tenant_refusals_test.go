@@ -31,7 +31,7 @@ func TestFiltersOfATenantsTrail(t *testing.T) {
 		} {
 			list(query).WantInvalid(fields...)
 		}
-		// A range that ends before it starts is empty. Each bound alone matches all.
+		// A range that ends before it starts is empty. Each bound alone matches all entries.
 		day := s.Now().UTC()
 		before, after := day.Add(-apptest.Day).Format("2006-01-02"), day.Add(apptest.Day).Format("2006-01-02")
 		all := list("").Want(200).At("meta.total")

@@ -75,7 +75,7 @@ func counts(s *apptest.Server) string {
 		s.CountRows(`SELECT count(*) FROM audit_logs`), s.CountRows(`SELECT count(*) FROM psp_customers`))
 }
 
-// The words of imported tenants and users find them.
+// Searches find imported tenants and users.
 func TestImportedAreFound(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -108,7 +108,7 @@ func TestImport(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/login", "", login).Want(401)
 		login["password"] = "nanoseconds and more"
 		if n := s.CountRows(`SELECT count(*) FROM users WHERE email = 'grace@example.com' AND password_hash LIKE '$2a$%'`); n != 1 {
-			t.Error("the hash was not kept")
+			t.Error("the stored password hash differs from the imported hash")
 		}
 		token := s.Call("POST", "/api/v1/auth/login", "", login).Want(200).Str("accessToken")
 		if n := s.CountRows(`SELECT count(*) FROM users WHERE email = 'grace@example.com' AND password_hash LIKE '$argon2id$%'`); n != 1 {
@@ -135,7 +135,8 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// A second import applies changed lines, except to fields that users have changed here.
+// A second import applies changed lines, except to fields that users have changed since the first
+// import.
 func TestImportAgain(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -290,8 +291,8 @@ func TestMembershipRules(t *testing.T) {
 	})
 }
 
-// Existing Stripe subscriptions are imported unchanged, also one of an unknown tenant after a
-// restore.
+// Existing Stripe subscriptions are imported unchanged, even if their metadata names an unknown
+// tenant, as after a restore.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

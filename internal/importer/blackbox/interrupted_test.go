@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// An import that fails at any request to Stripe imports the subscription exactly once when it is
-// repeated. This includes a failure after the customer is stored and before the subscription is.
+// If an import fails at any request to Stripe, repeating it imports the subscription exactly once.
+// This includes a failure after the customer was stored, but before the subscription was stored.
 func TestInterruptedSubscriptions(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, proxy *apptest.Proxy) {

@@ -263,7 +263,7 @@ func TestNamedFiles(t *testing.T) {
 		}
 		params.Users = filepath.Join(dir, "none.csv")
 		if err := app.Import(t.Context(), s.CLISettings(), params); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("a file that is not there: %v", err)
+			t.Errorf("a missing file: %v", err)
 		}
 	})
 }

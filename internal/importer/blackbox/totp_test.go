@@ -61,7 +61,7 @@ func TestImportTOTP(t *testing.T) {
 					t.Errorf("%v\n%s", err, said)
 				}
 			}
-			// The secret is only read for new accounts: another one changes nothing.
+			// The secret is only read for new accounts, so another secret changes nothing.
 			if said, err := importUsers(own, users(strings.Repeat("A", 32))); err != nil || !strings.Contains(said, "1 unchanged") {
 				t.Errorf("%v\n%s", err, said)
 			}

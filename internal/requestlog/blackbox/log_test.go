@@ -51,7 +51,7 @@ func lines(page apptest.Reply) (list []string) {
 	return list
 }
 
-// Requests of keys are logged, and requests of members that failed. Queries, bodies and tokens are
+// All requests of keys and failed requests of members are logged. Queries, bodies and tokens are
 // not stored.
 func TestRequestsAreLogged(t *testing.T) {
 	t.Parallel()
@@ -120,7 +120,8 @@ func TestTenantOfRequests(t *testing.T) {
 	})
 }
 
-// Requests during impersonation show the admin and the user. The log itself is closed to them.
+// Requests during impersonation show the admin and the user. While impersonating, an admin cannot
+// read the log.
 func TestImpersonatedRequests(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -135,7 +136,7 @@ func TestImpersonatedRequests(t *testing.T) {
 	})
 }
 
-// Each filter, and the cursor.
+// The filters and the cursor select the right requests.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -241,7 +242,7 @@ func TestSampling(t *testing.T) {
 	})
 }
 
-// Old requests are deleted, and the requests of a purged tenant.
+// Old requests and the requests of a purged tenant are deleted.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -274,7 +275,7 @@ func TestLogIsOff(t *testing.T) {
 	}, func(s *settings.Settings) { s.RequestLog = new(time.Duration) })
 }
 
-// A stop stores the requests that wait.
+// When the service stops, it stores the waiting requests.
 func TestStopStoresRequests(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

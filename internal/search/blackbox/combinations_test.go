@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Every list across tenants combines each filter, and all filters together, with each sort. The file
-// has the rows of the pages.
+// Every list across tenants combines each filter, and all filters together, with each sort. The
+// exported file has the same rows as the pages.
 func TestListsCombineFiltersAndSorts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

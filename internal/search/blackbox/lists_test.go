@@ -36,7 +36,7 @@ func wantColumn(t *testing.T, a apptest.Reply, key string, want ...any) {
 	}
 }
 
-// readCSV calls a list for a file and returns its rows.
+// readCSV checks that a response is a CSV file and returns its rows.
 func readCSV(t *testing.T, a apptest.Reply) [][]string {
 	t.Helper()
 	a.Want(200)
@@ -62,7 +62,8 @@ func cell(t *testing.T, rows [][]string, row int, column string) string {
 	return ""
 }
 
-// Every list refuses unknown filters and sorts with 400, and invalid values with 422 on their name.
+// Every list rejects unknown filters and sorts with 400, and invalid values with 422 on the
+// parameter.
 func TestListsRejectUnknownParameters(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -161,7 +162,7 @@ func testInvoices(t *testing.T, options ...apptest.Option) {
 	}, options...)
 }
 
-// A page of the CSV has all entries in the order of the list, however many there are.
+// The CSV file has all entries of the list in the same order, however many there are.
 func TestExportOfManyTenants(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -54,7 +54,7 @@ func TestTenantsByMRR(t *testing.T) {
 	})
 }
 
-// With a base currency, they are sorted by the amount in it.
+// With a base currency, tenants are sorted by the MRR in the base currency.
 func TestTenantsByMRRInTheBaseCurrency(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -69,7 +69,7 @@ func TestTenantsByMRRInTheBaseCurrency(t *testing.T) {
 		wantOrder(t, s, ids, "mrr", "bob", "ada", "eve", "joe")
 		rate(0.25) // 84 EUR
 		wantOrder(t, s, ids, "-mrr", "bob", "eve", "ada", "joe")
-		// An amount that can be in another currency has its own column.
+		// In the file, the MRR and the MRR in the base currency have separate columns.
 		rows := readCSV(t, list(s, s.Admin(), "tenants", "sort", "-mrr", "format", "csv"))
 		for name, want := range map[string]string{"mrr": "21.00", "currency": "USD", "mrr_base": "84.00", "mrr_base_currency": "EUR"} {
 			if got := cell(t, rows, 1, name); got != want {

@@ -24,8 +24,8 @@ func sums(count, total, due int) []any {
 	return []any{object{"currency": "EUR", "count": float64(count), "total": float64(total), "amount_due": float64(due)}}
 }
 
-// Open invoices become overdue the day after their due date. A credit note lowers the amount due,
-// and nothing is due of a void invoice.
+// Open invoices become overdue the day after their due date. A credit note lowers the amount due.
+// The amount due of a void invoice is 0.
 func TestOpenInvoicesAcrossTenants(t *testing.T) {
 	t.Parallel()
 	t.Run("provider", func(t *testing.T) { t.Parallel(); testOpenInvoices(t) })

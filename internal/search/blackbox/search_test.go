@@ -31,8 +31,8 @@ func titles(a apptest.Reply, group string) []string {
 
 const across = "/api/v1/admin/search"
 
-// Tenants are found by their ID, name, slug, external ID, the emails of members and their verified
-// domains, in any case and without accents, and an exact match is first.
+// Tenants are found by their ID, name, slug, external ID, members' emails and verified domains,
+// ignoring case and accents. An exact match is first.
 func TestSearchAcrossTenants(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -77,7 +77,7 @@ func TestSearchAcrossTenants(t *testing.T) {
 			find(s, admin, across, q).WantInvalid("q")
 		}
 
-		// Words follow every change.
+		// Every change updates the words.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, object{"name": "Renamed"}).Want(200)
 		if got := titles(find(s, admin, across, "gmbh"), "tenants"); len(got) != 0 {
 			t.Errorf("the old name finds %v", got)
@@ -85,7 +85,8 @@ func TestSearchAcrossTenants(t *testing.T) {
 	})
 }
 
-// The other groups, and the results of a restricted admin.
+// A search also finds meters, invoices, API keys and plans. A restricted admin finds only permitted
+// groups.
 func TestSearchGroups(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -127,7 +128,7 @@ func TestSearchGroups(t *testing.T) {
 			t.Error("a member without permission finds keys")
 		}
 
-		// Another tenant finds nothing of it.
+		// Another tenant finds none of these objects.
 		eve := s.Register("eve@example.com", true)
 		s.Call("PATCH", "/api/v1/user", eve.Token, object{"name": "Eve"}).Want(200)
 		for _, q := range []string{number, id, "nightly", "ada@example.com"} {

@@ -38,7 +38,7 @@ func admin(s *apptest.Server, method, path string, body any) apptest.Reply {
 
 func name(month time.Time) string { return month.Format("2006-01") }
 
-// wantMonth checks the figures of the nth month that are not 0, apart from its name.
+// wantMonth checks the numbers of the nth month. want has the numbers that are not 0.
 func wantMonth(t *testing.T, a apptest.Reply, n int, want map[string]float64) {
 	t.Helper()
 	got := map[string]float64{}
@@ -89,7 +89,7 @@ func TestAnalyticsFollowCustomers(t *testing.T) {
 		move := admin(s, "GET", "/analytics/movements?kind=churn&month="+name(next), nil).Want(200).WantAt("meta.total", 1.0)
 		move.WantAt("data.0.tenant.id", eve.Tenant).WantAt("data.0.before", apptest.Object{"amount_cents": 5000.0, "currency": "EUR"}).
 			WantAt("data.0.change", apptest.Object{"amount_cents": -5000.0, "currency": "EUR"})
-		// The third is the demo customer, who pays for a subscription without a history.
+		// The third customer is the demo customer, who pays for a subscription without a history.
 		cohorts := admin(s, "GET", "/analytics/cohorts?months=3", nil).Want(200)
 		cohorts.WantAt("data.0.values", []any{}).WantAt("data.1.customers", 3.0).WantAt("data.1.values", []any{0.6667, 0.3333}).WantAt("data.2.customers", 0.0)
 		admin(s, "GET", "/analytics/cohorts?months=2&measure=revenue", nil).Want(200).WantAt("data.0.values", []any{1.0, 0.7101})
@@ -100,7 +100,7 @@ func TestAnalyticsFollowCustomers(t *testing.T) {
 		s.AdvanceTo(next.AddDate(0, 1, 1))
 		after := admin(s, "GET", "/analytics?to="+name(next), nil).Want(200)
 		if diff := cmp.Diff(before, after.At("data.months")); diff != "" {
-			t.Errorf("the past changed: %s", diff)
+			t.Errorf("past months changed: %s", diff)
 		}
 		admin(s, "GET", "/analytics/movements?kind=churn&month="+name(next), nil).Want(200).WantAt("data.0.tenant", apptest.Object{"id": nil, "name": nil})
 	})
@@ -153,7 +153,7 @@ func TestRates(t *testing.T) {
 		admin(s, "PUT", "/rates/"+next, apptest.Object{"rates": apptest.Object{"USD": 2.1}}).Want(200)
 		a = admin(s, "GET", "/analytics?from="+name(month), nil).Want(200)
 		wantMonth(t, a, 1, map[string]float64{"opening": 2000, "exchange": -1000, "closing": 1000, "customers_opening": 1, "customers_closing": 1})
-		a.WantAt("meta.missing_rates", []any{apptest.Object{"currency": "USD", "month": name(month)}}) // older than ten days at its end
+		a.WantAt("meta.missing_rates", []any{apptest.Object{"currency": "USD", "month": name(month)}}) // the rate is older than ten days at the end of the month
 		admin(s, "GET", "/rates?from="+today, nil).Want(200).WantAt("data.0.date", next).WantAt("data.1.date", today)
 
 		for range 2 {
@@ -178,7 +178,7 @@ func TestRates(t *testing.T) {
 }
 
 // The revenue of /admin/stats is sorted in the base currency, because minor units of two currencies
-// do not compare.
+// cannot be compared.
 func TestStatsSortByBaseCurrency(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -14,7 +14,7 @@ import (
 type History struct {
 	Plans         []uuid.UUID
 	Currencies    []string
-	Subscriptions []Subscription // of a customer one after another
+	Subscriptions []Subscription // grouped by customer
 	Milestones    []Milestone
 }
 
@@ -26,7 +26,7 @@ type Subscription struct {
 	Steps    []Step
 }
 
-// Step is the state of a subscription from a time on, until the next step.
+// Step is the state of a subscription from a time until the next step.
 type Step struct {
 	At     int64 // in microseconds since 1970
 	Plan   int   // index in Plans
@@ -88,8 +88,8 @@ type Filter struct {
 func (f Filter) hasPlan(id uuid.UUID) bool    { return f.Plans == nil || f.Plans[id] }
 func (f Filter) hasCurrency(code string) bool { return f.Currencies == nil || f.Currencies[code] }
 
-// apply returns the history with only the subscriptions that the filter selects. While a subscription
-// has another plan, it does not count.
+// apply returns the history with only the subscriptions that the filter selects. While a
+// subscription is on another plan, it does not count.
 func (h History) apply(f Filter) History {
 	out := History{Plans: h.Plans, Currencies: h.Currencies}
 	for _, s := range h.Subscriptions {
@@ -112,7 +112,7 @@ func (h History) apply(f Filter) History {
 	return out
 }
 
-// onPlans returns steps that count only on the plans of a filter.
+// onPlans returns the steps. Steps on plans outside the filter become inactive.
 func (h History) onPlans(steps []Step, f Filter) []Step {
 	out := make([]Step, len(steps))
 	for i, step := range steps {

@@ -53,7 +53,7 @@ func monthRows(figures []Figures, list []window, currency *string) []monthRow {
 	return rows
 }
 
-// moneyIn returns a function that makes an amount of a currency.
+// moneyIn returns a function that converts minor units of a currency to money.
 func moneyIn(currency *string) func(int64) money.Money {
 	code := ""
 	if currency != nil {
@@ -152,7 +152,7 @@ type cohortsInput struct {
 	fileFormat
 }
 
-// Cohort is the customers whose first paid invoice above 0 of a subscription is of a month.
+// Cohort is the customers who made their first payment for a subscription in a month.
 type Cohort struct {
 	Month     string            `json:"month" doc:"Month, such as 2026-01."`
 	Customers int64             `json:"customers" doc:"Number of customers."`

@@ -11,7 +11,7 @@ import (
 // The model computes every figure naively from the states of subscriptions: it scans all states at each
 // moment and calculates with fractions. It shares no code with the service.
 
-// state is the state of a subscription from a time on.
+// state is a state of a subscription. It applies from the time at until the next state.
 type state struct {
 	at           time.Time
 	status       string
@@ -85,7 +85,7 @@ func (s state) offUntil() time.Time {
 	return s.boundary(n)
 }
 
-// monthly returns the amount per month at a time.
+// monthly returns the monthly amount that applies at the given time.
 func (s state) monthly(at time.Time) int64 {
 	total := big.NewRat(s.price*s.seats, 1)
 	if s.off > 0 && (s.offEnds == nil || at.Before(s.offUntil())) {
@@ -103,7 +103,7 @@ func halfUp(r *big.Rat) int64 {
 	return q.Int64()
 }
 
-// included reports whether something at a time is included in a moment.
+// included reports whether an event at the given time is included in a moment.
 func included(at time.Time, m Moment) bool { return at.Before(m.At) || m.Inclusive && at.Equal(m.At) }
 
 // level returns the amount of a subscription at a moment in its currency, and whether it is active.
@@ -177,7 +177,8 @@ func pow10(n int) int64 {
 	return p
 }
 
-// of returns the revenue of a tenant at a moment, at the rates of another moment, and whether it has any.
+// of returns a tenant's revenue at a moment, converted at the rates of another moment, and whether
+// the tenant has revenue.
 func (m model) of(tenant int, at, rates Moment) (amount int64, is bool) {
 	for _, s := range m.subs {
 		level, _, _ := m.level(s, at)
@@ -275,7 +276,8 @@ func (m model) month(w window) (f Figures) {
 	return f
 }
 
-// retention returns the revenue of the customers of twelve months ago, then and at a moment.
+// retention returns the revenue of the customers twelve months before a moment, and the revenue of
+// the same customers at the moment.
 func (m model) retention(at Moment) (before, after int64) {
 	then := Moment{time.Date(at.At.Year()-1, at.At.Month(), at.At.Day(), at.At.Hour(), at.At.Minute(), at.At.Second(), 0, time.UTC), at.Inclusive}
 	for _, tenant := range m.tenants() {
@@ -287,7 +289,8 @@ func (m model) retention(at Moment) (before, after int64) {
 	return before, after
 }
 
-// cohort returns the customers of a month, and the remaining ones at the end of each window.
+// cohort returns the number of customers who first paid in a month, and how many of them remain at
+// the end of each window.
 func (m model) cohort(w window, list []window) (customers int64, counts []int64) {
 	counts = make([]int64, len(list))
 	for _, tenant := range m.tenants() {

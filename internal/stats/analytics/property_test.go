@@ -114,7 +114,8 @@ func (p *player) later(at time.Time, days int) time.Time {
 	return at
 }
 
-// subscription plays a subscription from a time on and returns the time of its end, or now.
+// subscription plays a subscription that starts at the given time. It returns the time of its end,
+// or now.
 func (p *player) subscription(ctx context.Context, tenant uuid.UUID, n int, at time.Time) time.Time {
 	s := &modelSub{id: sqldb.NewID(), tenant: n, currency: []string{"EUR", "EUR", "USD", "JPY", "KWD"}[p.draw.IntN(5)]}
 	st := state{at: at, status: "active", unit: []string{"month", "month", "year", "week", "day"}[p.draw.IntN(5)], count: 1 + p.draw.IntN(2), anchor: at}
@@ -287,7 +288,8 @@ func (p *player) check(seed uint64) {
 	}
 }
 
-// The figures of random histories equal the figures of the model, and each month's sum closes to the cent.
+// The figures of random histories equal the figures of the model, and each month's movements add up
+// to the cent.
 func TestFiguresFollowTheModel(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

@@ -42,7 +42,8 @@ type missingRate struct {
 	month time.Time
 }
 
-// report returns the figures of consecutive months, oldest first. The history is filtered.
+// report returns the figures of consecutive months, oldest first. The caller has already filtered
+// the history.
 func (h History) report(t rates.Table, list []window) report {
 	last := list[len(list)-1]
 	converted := h.convertible(t)
@@ -55,8 +56,7 @@ func (h History) report(t rates.Table, list []window) report {
 	return r
 }
 
-// yearEarlier returns the same moment twelve months earlier. It is the end of February for a day that
-// does not exist.
+// yearEarlier returns the same moment twelve months earlier. For 29 February, it is 28 February.
 func (m Moment) yearEarlier() Moment {
 	at := m.At.AddDate(-1, 0, 0)
 	if at.Day() != m.At.Day() {
@@ -74,7 +74,7 @@ func (h History) convertible(t rates.Table) History {
 	return h.apply(f)
 }
 
-// usedCurrencies returns the currencies with revenue at any time from the start to the end of a window, sorted.
+// usedCurrencies returns the currencies with revenue at any time in a window, sorted.
 func (h History) usedCurrencies(w window) []string {
 	found := map[int]bool{}
 	for _, s := range h.Subscriptions {

@@ -46,13 +46,13 @@ var (
 	errCurrency    = fault.OnField("currency", "validation.one_currency")
 )
 
-// startOf returns the start of the month of a time, in UTC.
+// startOf returns the start of the month that contains the given time, in UTC.
 func startOf(at time.Time) time.Time {
 	at = at.UTC()
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// windows returns the months from one to another, both inclusive. The current month ends now.
+// windows returns the months of a range, both ends inclusive. The current month ends now.
 func windows(from, to, now time.Time) []window {
 	var list []window
 	for at := from; !at.After(to); at = at.AddDate(0, 1, 0) {
@@ -103,7 +103,7 @@ type selection struct {
 // load returns the history of the subscriptions to a plan and in a currency, both optional.
 //
 // Amounts are in the base currency, or else in the requested currency, or else in the only currency in
-// use during the window. It returns a 422 error on currency if several are in use.
+// use during the window. It returns a 422 error on currency if several currencies are in use.
 func (s *Service) load(ctx context.Context, plan, currency string, w window) (sel selection, err error) {
 	if sel.history, err = loadHistory(ctx, s.deps.Journal); err != nil {
 		return sel, err

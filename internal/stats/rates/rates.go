@@ -14,7 +14,8 @@ import (
 // Decimals is the maximum number of decimals of a rate.
 const Decimals = 10
 
-// maxAge is the age in days up to which a rate applies to a later day.
+// maxAge is the maximum age of a rate, in days. If all earlier rates are older, the rate of a day
+// is missing.
 const maxAge = 10
 
 // scale converts a rate to an integer.
@@ -46,9 +47,10 @@ func (t Table) Base() string { return t.base }
 // Has reports whether amounts of a currency can be converted.
 func (t Table) Has(currency string) bool { return currency == t.base || len(t.rates[currency]) > 0 }
 
-// ConversionAt returns the conversion from a currency to the base at a time: by the latest rate of the day or of
-// at most ten days before. Without one, it returns the latest earlier rate, or else the earliest later
-// one, and isMissing. It returns a conversion to 0 for a currency without any rate.
+// ConversionAt returns the conversion from a currency to the base at the given time. It uses the
+// latest rate of that day or the ten days before. If these days lack a rate, it uses the latest
+// earlier rate, or else the earliest later rate, and sets isMissing. For a currency without any
+// rate, it returns a conversion to 0 and sets isMissing.
 func (t Table) ConversionAt(currency string, at time.Time) (c Conversion, isMissing bool) {
 	if currency == t.base {
 		return Conversion{identical: true}, false
@@ -104,7 +106,7 @@ func newConversion(value money.UnitPrice, from, to int32) Conversion {
 	return c
 }
 
-// formatScaled returns a rate × scale in digits.
+// formatScaled returns rate × scale as decimal digits.
 func formatScaled(value money.UnitPrice) string {
 	r, _ := new(big.Rat).SetString(value.String())
 	r.Mul(r, big.NewRat(scale, 1))

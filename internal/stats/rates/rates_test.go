@@ -67,7 +67,7 @@ func TestConversionIsExact(t *testing.T) {
 	}
 }
 
-// A moment takes the latest rate of its day or of ten days before, otherwise an older or later one.
+// A time gets the latest rate of its day or the ten days before, otherwise an older or later rate.
 func TestRateOfADay(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 20, 23, 0, 0, 0, time.UTC)
@@ -99,6 +99,6 @@ func TestRateOfADay(t *testing.T) {
 		}
 	}
 	if c, missing := (Table{base: "EUR"}).ConversionAt("EUR", at); c.Convert(7) != 7 || missing {
-		t.Error("the base is converted")
+		t.Error("amounts in the base currency are converted")
 	}
 }

@@ -37,12 +37,12 @@ func IsActiveCurrency(ctx context.Context, db *sqldb.DB, code string) (bool, err
 	return active[code], err
 }
 
-// Table returns the rates of the base currency. Without one, it is empty.
+// Table returns the rates of the base currency. Without a base currency, the table is empty.
 func (s *Service) Table(ctx context.Context) (Table, error) { return s.store.table(ctx, s.deps.Base) }
 
-// Factors returns by currency the factor from minor units to minor units of the base
-// currency, as decimals, at the current rates. Currencies without any rate are absent. Without a base
-// currency, it returns nil.
+// Factors returns, by currency, the factor that converts minor units to minor units of the base
+// currency at the current rates, as a decimal. Currencies without any rate are absent. Without a
+// base currency, it returns nil.
 func (s *Service) Factors(ctx context.Context) (map[string]string, error) {
 	t, err := s.Table(ctx)
 	if err != nil || !t.HasRates() {

@@ -59,7 +59,7 @@ func TestAdminMemberProfile(t *testing.T) {
 		s.Call("PATCH", at(id), admin, map[string]any{"name": nil}).WantInvalid("name")
 		s.Call("PATCH", at(id), admin, map[string]any{"password": "1234567"}).WantInvalid("password")
 
-		// Changing only the name ends no session.
+		// Changing only the name keeps all sessions.
 		a := s.Call("PATCH", at(id), admin, map[string]any{"name": "Robert"}).Want(200)
 		if a.At("data.name") != "Robert" || a.At("data.email") != "bob@example.com" || a.At("data.role.name") != "member" {
 			t.Errorf("renamed: %s", a.Text)

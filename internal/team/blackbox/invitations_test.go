@@ -31,7 +31,7 @@ func TestInvite(t *testing.T) {
 			t.Errorf("subject: %s", text)
 		}
 		if strings.Contains(a.Text+s.Call("GET", o.Path("/team/invitations"), o.Token, nil).Text, token) {
-			t.Error("the API hands out the token")
+			t.Error("the API returns the token")
 		}
 		shown := s.Call("GET", "/api/v1/invitations/"+token, "", nil).Want(200)
 		if diff := cmp.Diff(want, shown.At("data")); diff != "" {
@@ -97,7 +97,7 @@ func TestInviteRefusals(t *testing.T) {
 			}
 		}
 		invite(o.Token, "more@example.com", "member").WantRefused(422, "SEAT_LIMIT_REACHED")
-		invite(o.Token, "bob@example.com", "member").WantRefused(409, "ALREADY_MEMBER") // takes precedence
+		invite(o.Token, "bob@example.com", "member").WantRefused(409, "ALREADY_MEMBER") // checked before the seats
 		invite(o.Token, "eve@example.com", "member").WantRefused(409, "ALREADY_INVITED")
 	})
 }

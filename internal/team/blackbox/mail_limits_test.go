@@ -24,7 +24,7 @@ func wantWait(t *testing.T, a apptest.Reply, least, most time.Duration) {
 	a.WantRefused(429, "")
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if wait := time.Duration(seconds) * time.Second; err != nil || wait < least || wait > most {
-		t.Errorf("try again after %q, want %s to %s", a.Header.Get("Retry-After"), least, most)
+		t.Errorf("Retry-After is %q, want %s to %s", a.Header.Get("Retry-After"), least, most)
 	}
 }
 
@@ -92,8 +92,8 @@ func TestMailsToOneAddress(t *testing.T) {
 	})
 }
 
-// Anyone can create tenants, so an address gets at most ten mails per hour from all of them
-// together, also concurrently.
+// Anyone can create tenants, so an address gets at most ten mails per hour from all tenants
+// together, even with concurrent requests.
 func TestMailsOfManyTenants(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -128,7 +128,7 @@ func TestPendingInvitationsAreBounded(t *testing.T) {
 		}
 		invites(s, o, "more@example.com").WantInvalid("email")
 		invites(s, o, "first@example.com").WantRefused(409, "ALREADY_INVITED")
-		s.Call("POST", o.Path("/team/invitations/"+id+"/resend"), o.Token, nil).Want(200) // it keeps its place
+		s.Call("POST", o.Path("/team/invitations/"+id+"/resend"), o.Token, nil).Want(200) // a pending invitation does not count twice
 		s.Call("POST", o.Path("/team/invitations/"+old+"/resend"), o.Token, nil).WantInvalid("email")
 		invites(s, other, "more@example.com").Want(201)
 		s.Call("DELETE", o.Path("/team/invitations/"+id), o.Token, nil).Want(200)
@@ -160,13 +160,13 @@ func TestInvitingIsLimited(t *testing.T) {
 				made++
 				continue
 			}
-			// At most the rest of this minute, plus the part of the next one until the first of 20
-			// requests leaves the window.
+			// The longest wait is the rest of the current minute plus 1/20 of the next minute, when
+			// the first of the 20 requests leaves the window.
 			wantWait(t, a, time.Second, time.Minute+time.Minute/20)
 			refused[token] = true
 		}
 		if made < 20 || made > 32 || !refused[o.Token] || !refused[admin] {
-			t.Errorf("%d mails, refused are %d members", made, len(refused))
+			t.Errorf("%d mails, %d members were refused", made, len(refused))
 		}
 		// Other requests, other tenants and the admin API are not limited.
 		s.Call("GET", o.Path("/team/invitations"), o.Token, nil).Want(200)
@@ -201,7 +201,7 @@ func TestSubjectsAreOurs(t *testing.T) {
 	})
 }
 
-// Addresses are not stored for longer than their mails count.
+// Addresses are deleted once their mails have left the window.
 func TestInvitedAddressesAreForgotten(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

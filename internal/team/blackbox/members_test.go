@@ -128,14 +128,14 @@ func TestRemoveMember(t *testing.T) {
 		}
 		remove(adminToken, id).WantRefused(404, "")
 
-		// They stay logged in, but have no access to the tenant.
+		// Removed members stay logged in, but cannot access the tenant.
 		me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)
 		if me.At("currentTenant") != nil || len(me.At("user.tenants").([]any)) != 0 || len(me.At("user.permissions").([]any)) != 0 {
 			t.Errorf("me: %s", me.Text)
 		}
 		s.Call("GET", o.Path("/team/members"), token, nil).WantRefused(403, "")
 		s.Call("GET", "/api/v1/tenant", token, nil).WantRefused(400, "TENANT_CONTEXT_REQUIRED")
-		// They can come back, or join another tenant.
+		// They can join this or another tenant again.
 		_, again := inviteAgain(s, o, "bob@example.com", 2)
 		s.Call("POST", "/api/v1/invitations/"+again+"/accept", token, nil).Want(200)
 		s.Call("GET", o.Path("/team/members"), token, nil).Want(200)

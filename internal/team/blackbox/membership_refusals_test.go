@@ -51,8 +51,8 @@ func TestLeaveErrors(t *testing.T) {
 	})
 }
 
-// A member who does not own the tenant cannot transfer it, whatever their permissions are, even
-// with the right password.
+// Only the owner can transfer the tenant. Permissions and the right password do not help other
+// members.
 func TestTransferPermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -75,7 +75,7 @@ func TestTransferPermissions(t *testing.T) {
 	})
 }
 
-// The owner can transfer it only to a current member, and only with the password.
+// The owner can transfer the tenant only to a current member, and only with the password.
 func TestInvalidTransferTargets(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -96,8 +96,8 @@ func TestTransferringOwnership(t *testing.T) {
 	})
 }
 
-// A tenant always has one owner, even if these happen concurrently: transfers to two members, and
-// the new owner leaving, being removed, or deleting their account.
+// A tenant always has one owner, even if it is transferred to two members concurrently, while one
+// of them leaves and the other is removed.
 func TestOneOwnerUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

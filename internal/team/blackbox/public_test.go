@@ -36,7 +36,7 @@ func TestAcceptInvitation(t *testing.T) {
 		s.Call("POST", at, eve, nil).WantRefused(410, "INVITATION_ALREADY_ACCEPTED")
 		s.Call("POST", at, other.Token, nil).WantRefused(410, "INVITATION_ALREADY_ACCEPTED") // is reported before EMAIL_MISMATCH
 
-		// A user who was invited and then created a tenant elsewhere.
+		// This user creates another tenant after the invitation.
 		_, late := s.Invite(o, "late@example.com", "member")
 		elsewhere := s.Register("late@example.com", true)
 		s.Call("POST", "/api/v1/invitations/"+late+"/accept", elsewhere.Token, nil).WantRefused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
@@ -113,8 +113,8 @@ func TestAcceptWithRegistrationRefusals(t *testing.T) {
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "168h"}).Want(200)
 		register(late, "late@example.com").WantRefused(410, "INVITATION_EXPIRED")
 
-		// Three members are in, by invitations from before the plan was bought. The plan free has
-		// two seats.
+		// The owner and two invitations, sent before the plan free is paid for, take three seats.
+		// The plan has only two.
 		o.Token = s.LogIn("owner@example.com")
 		page := s.Checkout(o, "free")
 		_, one := s.Invite(o, "one@example.com", "member")

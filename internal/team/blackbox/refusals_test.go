@@ -89,7 +89,7 @@ func (r editedRole) refusesFields(t *testing.T, s *apptest.Server) {
 	o, roles, role := r.o, r.roles, r.path()
 	many := strings.Repeat("é", 256)
 
-	// The same for creating and changing a role.
+	// Creating and changing a role return the same errors.
 	for name, tt := range map[string]struct {
 		body   object
 		errors object
@@ -147,7 +147,7 @@ func (r editedRole) hasMessages(t *testing.T, s *apptest.Server) {
 	}
 }
 
-// A caller without the permission to manage roles gets the same error for every request, also in
+// A caller without the permission to manage roles gets the same error for every request, even for
 // another tenant.
 func (r editedRole) refusesCallers(s *apptest.Server) {
 	o, other := r.o, r.other
@@ -164,7 +164,8 @@ func (r editedRole) refusesCallers(s *apptest.Server) {
 	}
 }
 
-// At the limits, and with all permissions in any order and repeated.
+// acceptsLimits checks that a role can have the longest name, and all permissions in any order and
+// repeated.
 func (r editedRole) acceptsLimits(t *testing.T, s *apptest.Server) {
 	o, roles := r.o, r.roles
 	many := strings.Repeat("é", 255)
@@ -233,8 +234,8 @@ func (m refusedMembers) at(id any) string { return fmt.Sprintf("%s/members/%v", 
 
 func giveRole(role any) object { return object{"role_id": role} }
 
-// Checked in this order: the caller, the target, whether the body can be decoded, its form, and
-// finally the rules of the team.
+// The checks run in this order: the caller, the target, whether the body can be decoded, its
+// fields, and finally the rules of the team.
 func (m refusedMembers) refusesCallers(s *apptest.Server, other, fresh apptest.Owner) {
 	o := m.o
 	for _, tt := range []struct{ method, path string }{
@@ -282,7 +283,7 @@ func (m refusedMembers) refusesTargets(t *testing.T, s *apptest.Server) {
 	s.Call("PATCH", at(ownerID)+"/role", manager, object{"role": member}).WantInvalid("role_id")
 }
 
-// The rules: the actor's own role, the owner's role, an unknown role, and a role with more
+// The rules concern the actor's own role, the owner's role, an unknown role, and a role with more
 // permissions.
 func (m refusedMembers) keepsRules(t *testing.T, s *apptest.Server) {
 	o, at, manager, managerID, id, member, admin, ownerID := m.o, m.at, m.manager, m.managerID, m.memberID, m.member, m.admin, m.ownerID

@@ -126,7 +126,7 @@ func TestGrantingRequiresThePermission(t *testing.T) {
 		s.Call("POST", o.Path("/team/invitations"), token, map[string]any{"email": "new@example.com", "role": "Poor"}).Want(201)
 		// Keeping the permissions that a role already has grants nothing.
 		s.Call("PATCH", at(rich), token, map[string]any{"name": "Richer", "permissions": []string{"billing.manage", "team.invite"}}).Want(200)
-		// Members lose a permission that is removed from their role from the next request.
+		// If a permission is removed from a role, its members lose it from their next request.
 		s.Call("PATCH", at(s.RoleID(o, "Chief")), o.Token, map[string]any{"permissions": []string{}}).Want(200)
 		s.Call("GET", o.Path("/roles"), token, nil).WantRefused(403, "")
 	})
@@ -148,7 +148,7 @@ func TestDeleteRole(t *testing.T) {
 			t.Errorf("holder: %s", me.Text)
 		}
 		if a := s.Call("GET", "/api/v1/invitations/"+pending, "", nil).Want(200); a.At("data.role") != "member" || a.At("data.status") != "pending" {
-			t.Errorf("invited into it: %s", a.Text)
+			t.Errorf("invitation to the deleted role: %s", a.Text)
 		}
 		s.CreateRole(o, "editor") // the name is free again
 	})

@@ -59,7 +59,7 @@ func TestSeats(t *testing.T) {
 		code(t, "accept into a full team", accept(eve), "")
 		r.seats("2+1")
 
-		// An expired invitation gives up its seat and needs a free one again.
+		// An expired invitation releases its seat. Resending it requires a free seat.
 		bobs, err := r.team.FindByToken(ctx, r.token(bob.Email))
 		if err != nil {
 			t.Fatal(err)
@@ -86,8 +86,7 @@ func TestSeats(t *testing.T) {
 	})
 }
 
-// The order of the errors of Accept, for cases that can only occur if the user joins another way in
-// between.
+// If an invited user joins in another way, ALREADY_MEMBER is reported before any other error.
 func TestAcceptByMember(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -109,7 +108,7 @@ func TestExpiry(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		i := r.invited("eve@example.com")
 		if lasts := i.ExpiresAt.Sub(i.CreatedAt).Hours(); lasts != 7*24 {
-			t.Errorf("it works for %v hours", lasts)
+			t.Errorf("the invitation is valid for %v hours", lasts)
 		}
 	})
 }

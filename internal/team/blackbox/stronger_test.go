@@ -56,7 +56,8 @@ func TestRevokingRequiresThePermission(t *testing.T) {
 		s.Call("GET", "/api/v1/auth/me", richToken, nil).Want(200).WantAt("user.permissions", []any{"billing.manage", "team.invite"})
 		s.Call("GET", "/api/v1/invitations/"+token, "", nil).Want(200).WantAt("data.status", "pending")
 
-		// They can change weaker roles and members, and make changes that take nothing away.
+		// Members can change weaker roles and their holders, and make changes that remove no
+		// permission.
 		role("PATCH", chief, rich, apptest.Object{"name": "Richer"}).Want(200)
 		role("PATCH", chief, rich, apptest.Object{"permissions": []string{"billing.manage", "team.invite", "team.manage"}}).Want(200)
 		change(chief, poorID, member).Want(200)

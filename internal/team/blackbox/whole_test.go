@@ -41,7 +41,7 @@ func fillTeam(t *testing.T, s *apptest.Server, o apptest.Owner, n int) {
 				return err
 			}
 			status := []string{"pending", "revoked"}[i%2]
-			// Several have the same creation time.
+			// Three invitations each have the same creation time.
 			made := at.Add(time.Duration(i/3) * time.Second)
 			_, err = conn.ExecContext(ctx, `INSERT INTO invitations (id, tenant_id, email, role_id, inviter_id, status, token_hash, expires_in_days, expires_at, created_at, updated_at)
 				SELECT $1, $2, $3, r.id, $4, $5, $6, 7, $7, $8, $8 FROM roles r WHERE r.tenant_id IS NULL AND r.name = 'member'`,

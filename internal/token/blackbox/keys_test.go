@@ -102,7 +102,8 @@ func TestConcurrentFirstUse(t *testing.T) {
 	})
 }
 
-// tenantry keys rotate makes the next key sign. The former key is published for 7 more days.
+// After the command "tenantry keys rotate", the next key signs. The former key is published for 7
+// more days.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []sqldb.Dialect{sqldb.SQLite, sqldb.Postgres} {
@@ -184,13 +185,13 @@ func TestPrivateKeysAreEncrypted(t *testing.T) {
 		if n := s.CountRows("SELECT count(*) FROM signing_keys WHERE private_key LIKE '________.%'"); n != 2 { // see package secrets
 			t.Errorf("%d encrypted keys", n)
 		}
-		// The next key in the row of the current one does not sign.
+		// A private key that is copied to another row cannot be used.
 		apptest.Exec(t, s.DB(), "UPDATE signing_keys SET private_key = (SELECT n.private_key FROM signing_keys n WHERE n.number = 2) WHERE number = 1")
 		s.Call("POST", tokenPath, ada.Token, nil).Want(500)
 	})
 }
 
-// rotateMany rotates the keys n times at once.
+// rotateMany runs n concurrent rotations.
 func rotateMany(t *testing.T, config settings.Settings, n int) {
 	t.Helper()
 	var wg sync.WaitGroup

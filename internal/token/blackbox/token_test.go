@@ -154,7 +154,7 @@ func TestTenantOfToken(t *testing.T) {
 	})
 }
 
-// Users get tokens with tokens and sessions. API keys do not.
+// Users can request a token with an access token or a session. API keys cannot.
 func TestCallersOfTokens(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -180,7 +180,8 @@ func TestCallersOfTokens(t *testing.T) {
 	})
 }
 
-// A token for backends is not a credential of the service itself, also for a platform admin.
+// A token for backends is not a credential of the service itself, even if it describes a platform
+// admin.
 func TestTokenIsNoCredential(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -195,7 +196,7 @@ func TestTokenIsNoCredential(t *testing.T) {
 	})
 }
 
-// A refresh keeps the methods of the login, and its ID.
+// A refresh keeps the methods and the ID of the login.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -236,7 +237,7 @@ func TestTokenOfImpersonation(t *testing.T) {
 	})
 }
 
-// A tenant that requires a second factor closes the route to members without one.
+// If a tenant requires a second factor, members without a second factor cannot use the route.
 func TestRequiredFactor(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

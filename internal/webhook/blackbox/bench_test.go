@@ -45,7 +45,7 @@ func benchDeliveries(b *testing.B, dialect sqldb.Dialect, endpoints int) {
 	for range endpoints {
 		endpoint(s, ada, web.URL, string(hook.InvoicePaid))
 	}
-	// One transaction, so that no delivery is sent before all are stored.
+	// Use one transaction, so that no delivery is sent before all are stored.
 	outbox := webhook.NewOutbox(s.DB(), clock.System())
 	err := s.DB().Tx(b.Context(), func(ctx context.Context) error {
 		for i := 0; i < b.N; i += endpoints {

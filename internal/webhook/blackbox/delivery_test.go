@@ -44,7 +44,7 @@ func TestStandardLibraryVerifiesTokens(t *testing.T) {
 					t.Error(err)
 				}
 			case <-time.After(long):
-				t.Fatal("nothing comes")
+				t.Fatal("no message was received")
 			}
 		}
 		send()
@@ -119,7 +119,7 @@ func awaitAttempts(s *apptest.Server, path string, n int) apptest.Reply {
 	return list
 }
 
-// Responses that count as failures, and addresses that are rejected.
+// These responses count as failures, and these addresses are rejected.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -199,7 +199,7 @@ func TestGone(t *testing.T) {
 		apptest.Eventually(t, "the replay", func() bool { return deliveries(s, ada.Token, path, "?status=delivered").At("meta.total") == float64(3) })
 		replay().WantAt("data.deliveries", float64(0))
 
-		// Filters and pages of the list.
+		// The list can be filtered and paginated.
 		deliveries(s, ada.Token, path, "?type=webhook.test").WantAt("meta.total", float64(2))
 		part := deliveries(s, ada.Token, path, "?type=webhook.test&status=delivered&per_page=1&page=2")
 		part.WantAt("meta.last_page", float64(2)).WantAt("links.next", nil)
@@ -280,12 +280,12 @@ func TestHangingEndpointsDelayNoOthers(t *testing.T) {
 			s.Call("POST", path+"/test", ada.Token, nil).Want(202)
 		}
 		fine.await(3)
-		// On an overloaded machine, the first attempts have already timed out and been retried.
+		// After 15 seconds on an overloaded machine, the first attempts time out and are retried.
 		if n := len(hanging.got()); n != 16 && clock.System().Now().Sub(began) < 15*time.Second {
-			t.Errorf("%d attempts are under way at the endpoint that hangs", n)
+			t.Errorf("%d attempts to the hanging endpoint are running", n)
 		}
 		if got := deliveries(s, ada.Token, slow, "?status=pending").At("meta.total"); got != float64(40) {
-			t.Errorf("%v wait", got)
+			t.Errorf("%v deliveries are pending", got)
 		}
 	})
 }

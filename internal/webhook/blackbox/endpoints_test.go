@@ -214,7 +214,7 @@ func TestEndpointsAreLimited(t *testing.T) {
 			}
 			all.Wait()
 			if made != tt.most || refused != 5 {
-				t.Errorf("%d were made, %d refused", made, refused)
+				t.Errorf("%d endpoints were created, %d requests were rejected", made, refused)
 			}
 		}
 	})

@@ -22,7 +22,7 @@ func limits(m message) map[string]any {
 }
 
 // selling.md, section 2: each tenant whose entitlements differ gets entitlements.changed once per
-// change, with its rows of /entitlements.
+// change, with the tenant's rows of /entitlements.
 func TestEntitlementsChanged(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -69,7 +69,7 @@ func TestEntitlementsChanged(t *testing.T) {
 		ada.Buy(paid, "EUR", apptest.Card(apptest.CardPays))
 		wantLast(ada, 2, map[string]any{"api-calls": 1000.0})
 		var changes sync.WaitGroup
-		for range 4 { // several changes at once may be published together, and each state once
+		for range 4 { // concurrent changes may be published as one event
 			changes.Go(func() { allow(free, 20) })
 		}
 		changes.Wait()

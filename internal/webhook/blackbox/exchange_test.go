@@ -155,7 +155,7 @@ func TestLastTenResponses(t *testing.T) {
 	})
 }
 
-// Without an attempt, request is null. Deliveries of others are not found.
+// Without an attempt, request is null. Deliveries of other tenants are not found.
 func TestDeliveryWithoutAttempt(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -185,7 +185,7 @@ func TestDeliveryWithoutAttempt(t *testing.T) {
 	})
 }
 
-// With the setting off, no response is stored. Deliveries take their messages with them.
+// With the setting off, no response is stored. Deleting a delivery also deletes its exchanges.
 func TestResponsesAreOff(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

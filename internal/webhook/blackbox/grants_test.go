@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// selling.md, section 4: a grant is announced when it is created, once when nothing is left, and
-// within a minute when it expires with a rest.
+// selling.md, section 4: an event is published when a grant is created, once when it is used up,
+// and within a minute after it expires with units left.
 func TestEventsOfGrants(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -22,7 +22,7 @@ func TestEventsOfGrants(t *testing.T) {
 		create := func(body apptest.Object) any {
 			t.Helper()
 			made := s.Call("POST", grants, s.Admin(), apptest.WithChanges(apptest.Object{"feature_code": "api-calls", "amount": 5}, body)).Want(201).At("data")
-			platform := apptest.Object{"type": "platform", "id": nil, "name": nil} // members do not see who it was
+			platform := apptest.Object{"type": "platform", "id": nil, "name": nil} // members do not see which admin
 			return apptest.WithChanges(made.(apptest.Object), apptest.Object{"by": platform})
 		}
 		until := s.Now().Add(time.Hour).Format(time.RFC3339)

@@ -38,8 +38,8 @@ func alike(t *testing.T, tenant string, own, all []message) {
 	}
 }
 
-// The deletion of a tenant is published to the tenant and to the platform with its last state, and
-// its restoration as an update. After the restoration its endpoint receives events again.
+// Deleting a tenant publishes its last state to the tenant and to the platform. Restoring the
+// tenant publishes an update, and its endpoint receives events again.
 func TestEventsOfATenantsEndAndReturn(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -208,7 +208,7 @@ func TestRejectedRequestsPublishNoEvents(t *testing.T) {
 		s.Call("POST", "/api/v1/admin/tenants/"+ada.Tenant+"/restore", admin, nil).WantRefused(409, "tenant_not_deleted")
 		s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.Object{"name": "K", "scopes": []string{"everything"}}).Want(422)
 
-		// An earlier event would arrive before the test event.
+		// An event of a rejected request would arrive before the test event.
 		for where, token := range map[string]string{path: ada.Token, everywhere: admin} {
 			s.Call("POST", where+"/test", token, nil).Want(202)
 		}
@@ -245,7 +245,7 @@ func TestEventScopeOfEndpoints(t *testing.T) {
 			r.await(2, types...)
 			for _, m := range r.got() {
 				if m.event["tenant_id"] != tenant {
-					t.Errorf("%s came to the endpoint of %s", m.body, tenant)
+					t.Errorf("%s was sent to the endpoint of %s", m.body, tenant)
 				}
 			}
 		}
