@@ -38,7 +38,7 @@ func TestDatabaseHasOnePurpose(t *testing.T) {
 	}
 }
 
-// operator.md, section 4: the service does not start with a base currency that is not active.
+// The service does not start with a base currency that is not active.
 func TestBaseCurrencyIsActive(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

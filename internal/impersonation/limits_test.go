@@ -24,7 +24,7 @@ func withMinutes(s *settings.Settings) { s.ImpersonationMinutes = 30 }
 // withReason makes the reason of an impersonation required.
 func withReason(s *settings.Settings) { s.ImpersonationReason = true }
 
-// operator.md, section 6: status, the profile, the log, the audit trail and the time lines show the
+// Status, the profile, the log, the audit trail and the time lines show the
 // reason.
 func TestReason(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,7 @@ func TestReason(t *testing.T) {
 	})
 }
 
-// operator.md, section 6: with TENANTRY_IMPERSONATION_REASON=required, a missing or empty reason is
+// With TENANTRY_IMPERSONATION_REASON=required, a missing or empty reason is
 // 422 before the guard rails.
 func TestRequiredReason(t *testing.T) {
 	t.Parallel()
@@ -97,7 +97,7 @@ func TestRequiredReason(t *testing.T) {
 	}, withReason)
 }
 
-// operator.md, section 6: while read_only, only GET and HEAD requests, stop, logout and refresh are
+// While read_only, only GET and HEAD requests, stop, logout and refresh are
 // accepted. This guard runs first.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
@@ -127,7 +127,7 @@ func TestReadOnly(t *testing.T) {
 	})
 }
 
-// operator.md, section 6: an impersonation expires. The first rejected request records the end
+// An impersonation expires. The first rejected request records the end
 // once, and stop restores the admin.
 func TestImpersonationExpires(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ func body(changes ...object) object {
 	}, changes...)
 }
 
-// selling.md, section 7: the resource, its defaults, the filters, the changes and the audit trail.
+// The resource, its defaults, the filters, the changes and the audit trail.
 func TestDiscounts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

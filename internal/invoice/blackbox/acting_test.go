@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// operator.md, sections 3 and 7: the platform pays and voids a customer's invoice. pdf_url is the
+// The platform pays and voids a customer's invoice. pdf_url is the
 // platform's path, and creditable is the amount of a line that can still be credited.
 func TestActingForInvoices(t *testing.T) {
 	t.Parallel()

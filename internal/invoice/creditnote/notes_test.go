@@ -80,7 +80,7 @@ func body(cents int, settlement string) object {
 
 func cents(n float64) object { return object{"amount_cents": n, "currency": "EUR"} }
 
-// selling.md, section 8: a part of a paid invoice is refunded, the rest becomes credit. The parts add up
+// A part of a paid invoice is refunded, the rest becomes credit. The parts add up
 // to the invoice, with its tax, and the subscription stays.
 func TestCreditOfAPaidInvoice(t *testing.T) {
 	t.Parallel()

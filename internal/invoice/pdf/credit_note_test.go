@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 )
 
-// selling.md, section 8: the name of the document in each language, the invoice's number, the memo and
+// The name of the document in each language, the invoice's number, the memo and
 // the reverse-charge note.
 func TestCreditNote(t *testing.T) {
 	t.Parallel()

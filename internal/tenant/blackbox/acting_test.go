@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// operator.md, section 3: platform admins see a customer's webhook endpoints and API keys as the
+// Platform admins see a customer's webhook endpoints and API keys as the
 // customer does, without secrets. Other users cannot see them.
 func TestEndpointsAndKeysOfACustomer(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// operator.md, sections 3 and 7: the platform sets a customer's cap and grants units. The platform
+// The platform sets a customer's cap and grants units. The platform
 // sees the author, the customer does not.
 func TestActingForUsage(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// selling.md, section 4: a cap is the customer's own hard limit on any meter, even if the plan does
+// A cap is the customer's own hard limit on any meter, even if the plan does
 // not limit the meter.
 func TestCaps(t *testing.T) {
 	t.Parallel()

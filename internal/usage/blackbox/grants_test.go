@@ -23,7 +23,7 @@ func quotaRow(s *apptest.Server, c *apptest.Customer, code string) apptest.Objec
 	return nil
 }
 
-// selling.md, section 4: admins grant units in addition to the limit, and every member reads them.
+// Admins grant units in addition to the limit, and every member reads them.
 func TestGrants(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -69,7 +69,7 @@ func soften(s *apptest.Server, meter string) {
 	}
 }
 
-// selling.md, section 4: each value of the effective limit has its own alerts, each sent once per
+// Each value of the effective limit has its own alerts, each sent once per
 // window. The quota row shows when they were sent.
 func TestAlertsOfChangedLimits(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// selling.md, section 4: reservations hold units for work whose cost is known only afterwards. Every
+// Reservations hold units for work whose cost is known only afterwards. Every
 // member can use them.
 func TestReservations(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ func limits(m message) map[string]any {
 	return found
 }
 
-// selling.md, section 2: each tenant whose entitlements differ gets entitlements.changed once per
+// Each tenant whose entitlements differ gets entitlements.changed once per
 // change, with the tenant's rows of /entitlements.
 func TestEntitlementsChanged(t *testing.T) {
 	t.Parallel()
@@ -82,7 +82,7 @@ func TestEntitlementsChanged(t *testing.T) {
 	})
 }
 
-// selling.md, section 3: the entitlements stay until the grace period ends, and its end is published
+// The entitlements stay until the grace period ends, and its end is published
 // once.
 func TestGraceEndsOnce(t *testing.T) {
 	t.Parallel()

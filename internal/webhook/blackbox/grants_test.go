@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// selling.md, section 4: an event is published when a grant is created, once when it is used up,
+// An event is published when a grant is created, once when it is used up,
 // and within a minute after it expires with units left.
 func TestEventsOfGrants(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// operator.md, section 3: administrators read quotas and series of any tenant, with the same
+// Administrators read quotas and series of any tenant, with the same
 // responses and errors as the tenant's members. API keys cannot.
 func TestUsageOfATenantForAdmins(t *testing.T) {
 	t.Parallel()
