@@ -46,8 +46,8 @@ func (q Query) List(sel Select) Statement {
 	return b.statement()
 }
 
-// PrefixEnd, appended to a prefix, is greater than all texts with the prefix, because no text of
-// the service contains the last code point of Unicode.
+// PrefixEnd is appended to a prefix to get a text greater than all texts with the prefix, because no
+// text of the service contains the last code point of Unicode.
 const PrefixEnd = "\U0010ffff"
 
 func (q Query) writeOrder(b *builder) {
