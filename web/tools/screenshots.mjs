@@ -35,11 +35,10 @@ async function shoot(account, last, name) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, deviceScaleFactor: 1, locale: 'en-GB', colorScheme: 'light', baseURL: base })
   const page = await context.newPage()
   await signIn(page, account)
-  await page.waitForLoadState('networkidle')
-  await page.reload() // the first load of a page shows a font of the system
+  // The font is loaded after the first view (src/ui/later.ts).
+  await page.waitForFunction(() => localStorage.getItem('font') === 'loaded')
   await page.locator(last).waitFor()
   await page.waitForLoadState('networkidle')
-  await page.evaluate(() => document.fonts.ready)
   await page.mouse.move(1279, 899)
   await page.screenshot({ path: path.join(images, name), animations: 'disabled' })
   await context.close()
