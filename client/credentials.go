@@ -133,9 +133,9 @@ func (l *login) renew(ctx context.Context, c *Client, refused string) (bool, err
 	return err == nil, err
 }
 
-// replace ensures that there are tokens other than the refused token. It joins a renewal in
-// progress. The renewal continues when ctx ends: its response must not be lost, because the refresh
-// token can be used only once.
+// replace ensures that the refused token is replaced. If a renewal is in progress, it waits for
+// that renewal. The renewal continues when ctx ends: its response must not be lost, because the
+// refresh token can be used only once.
 func (l *login) replace(ctx context.Context, c *Client, refused string) error {
 	l.mu.Lock()
 	if l.tokens.Access != "" && l.tokens.Access != refused && !l.unsaved {

@@ -104,8 +104,8 @@ type tenantStore interface {
 type domainStore interface {
 	// Join adds a user without a tenant to the tenant. It reports whether the user has joined.
 	Join(ctx context.Context, userID int64) (joined bool, err error)
-	// LockFor locks the tenant that new users with the verified email join, in the transaction of
-	// ctx. It returns the tenant's ID, or Nil if such users join no tenant.
+	// LockFor locks the tenant that a new user with the verified email joins, in the transaction of
+	// ctx. It returns the ID of the tenant, or Nil if the user does not join one.
 	LockFor(ctx context.Context, email string) (uuid.UUID, error)
 	// AddNew adds a new user to the tenant of LockFor. It reports whether the user has joined.
 	AddNew(ctx context.Context, tenantID uuid.UUID, userID int64) (bool, error)

@@ -171,7 +171,8 @@ func TestEveryBrokenFieldOfAdmins(t *testing.T) {
 	})
 }
 
-// Guards run before the checks of fields, and other errors come after invalid fields.
+// Guards run before the fields are validated. All other errors are reported only if the fields are
+// valid.
 func TestGuardsRunBeforeFieldValidation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -116,8 +116,8 @@ func requireProvedEmail(r rest.Route) rest.Route {
 	return r
 }
 
-// checkMembership closes a route outside of the tenant's paths to members whose tenant requires
-// single sign-on or a second factor that their login lacks.
+// checkMembership guards a route outside of the tenant's paths: it rejects members whose tenant
+// requires single sign-on or a second factor that their login lacks.
 func checkMembership(r rest.Route) rest.Route {
 	r.Extra = append(r.Extra, rest.SSOLogin, rest.FactorEnrolled)
 	return r

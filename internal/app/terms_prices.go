@@ -74,7 +74,7 @@ func (a allowances) Prices(ctx context.Context, allowances map[uuid.UUID]usage.A
 // meterPrices are unit prices by meter.
 type meterPrices = map[uuid.UUID]money.UnitPrice
 
-// priceQuery reads the prices of the keys of found into it. found must not be empty.
+// priceQuery fills found with the prices of its keys. found must not be empty.
 func priceQuery(db *sqldb.DB, text string, found map[string]meterPrices) sqldb.Query {
 	keys := make([]string, 0, len(found))
 	for key := range found {

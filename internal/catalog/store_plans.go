@@ -201,7 +201,7 @@ func (s store) putWords(ctx context.Context, p Plan) error {
 	})
 }
 
-// savePlan updates a plan without its prices and entitlements.
+// savePlan updates the row of a plan, but not its prices and entitlements.
 func (s store) savePlan(ctx context.Context, p Plan) error {
 	err := s.q(ctx).SavePlan(ctx, catalogsql.SavePlanParams{
 		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.Column(), Description: p.Description.Column(),

@@ -144,7 +144,7 @@ func (s *Console) Mount(mount func(path string, h http.Handler)) {
 	}
 }
 
-// redirectPage redirects the configured address of a page to the page of the console.
+// redirectPage redirects the configured address of a page to the corresponding page of the console.
 func (s *Console) redirectPage(mount func(path string, h http.Handler), page frontend.Page) {
 	from, to := s.config.Addresses.Path(page), frontend.Addresses{}.Path(page)
 	if page == frontend.OAuthCallback || from == to {

@@ -13,7 +13,8 @@ import (
 // Page is a page of the frontend, by its name in the setting.
 type Page string
 
-// The pages. Invitation has a token in its path, ResetPassword and VerifyEmail in their query.
+// The pages. The path of Invitation contains a token; ResetPassword and VerifyEmail have it in the
+// query.
 const (
 	Invitation        Page = "invitation"
 	ResetPassword     Page = "reset_password"

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
-// Values of an invoice's last published event. Invoices that predate events have another value and
-// publish nothing.
+// Values of an invoice's last published event. Invoices that are older than the events have another
+// value and publish nothing.
 const (
 	publishedNothing = ""
 	publishedIssued  = "issued"

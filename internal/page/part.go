@@ -25,8 +25,8 @@ func ParsePart(query url.Values) (Query, error) {
 	return q, err
 }
 
-// ParseSearchedPart is ParsePart for a list with the parameter search. If search is given, the
-// request is for a page. The caller filters the list.
+// ParseSearchedPart is ParsePart for a list with the parameter search. A request with search is
+// parsed like a request for a page. The caller filters the list.
 func ParseSearchedPart(query url.Values) (Query, error) {
 	if lastValue(query, "search") == "" {
 		return ParsePart(query)

@@ -45,8 +45,8 @@ func (s store) list(ctx context.Context, sel selection, most int32) ([]row, erro
 }
 
 // listStatement returns the statement of list. The statement reads an index backward from the
-// cursor, so its rows need no sorting. Failed requests have separate indexes, which apply only with
-// the constant condition.
+// cursor, so its rows need no sorting. Failed requests have separate indexes, which the database
+// uses only for a condition with a constant.
 func listStatement(sel selection, most int32) page.Statement {
 	var where []string
 	var args []any

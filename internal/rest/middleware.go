@@ -130,8 +130,9 @@ func newPanicError(reason any) *panicError {
 	return e
 }
 
-// panicInterval is the minimum time between logging panics with the same frames, which include a
-// stack trace. A bug on a busy route could fill the disk. All panics are counted.
+// panicInterval is the minimum time between two log entries for panics with the same frames. An
+// entry has a stack trace, so a bug on a busy route could otherwise fill the disk. All panics are
+// counted.
 const panicInterval = time.Minute
 
 // panicLog logs panics. The number of distinct frames is limited by the size of the program.

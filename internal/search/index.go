@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Kind is the kind of an object that has words.
+// Kind is the type of an indexed object.
 type Kind string
 
 // The kinds of objects.

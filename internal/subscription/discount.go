@@ -23,7 +23,7 @@ import (
 // (https://docs.stripe.com/api/checkout/sessions/create#create_checkout_session-expires_at).
 const limitedSession = time.Hour
 
-// use returns the use of the discount of a purchase.
+// use returns the discount.Use of this purchase.
 func (p purchase) use() discount.Use {
 	return discount.Use{
 		TenantID: p.tenant.ID, PlanID: p.plan.ID, PriceCents: p.price.PriceCents, Quantity: p.quantity, Currency: p.price.Currency,

@@ -33,7 +33,8 @@ type preview struct {
 	usage       int64
 	periodStart time.Time
 	periodEnd   time.Time
-	// at is the time from which unused and new time are calculated.
+	// at is the time of the change: the unused and the new part of the period are calculated from
+	// it.
 	at time.Time
 	// owed is the part of charge for open invoices, which are collected before the change.
 	owed int64

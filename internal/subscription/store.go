@@ -63,7 +63,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 	return s
 }
 
-// dueColumn returns the column of the days to pay an invoice.
+// dueColumn returns the value of the column with the number of days until an invoice is due.
 func (t Terms) dueColumn() *int32 {
 	if !t.IsSent() {
 		return nil

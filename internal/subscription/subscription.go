@@ -114,7 +114,7 @@ type Subscription struct {
 	SyncVersion int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	// effectiveAt is when the state took effect. It is set only for a state to store.
+	// effectiveAt is when the state took effect. It is set only if the state is about to be stored.
 	effectiveAt time.Time
 }
 

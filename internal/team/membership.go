@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Leave removes the caller from the team. The owner cannot leave (403). The user keeps their
-// account and has no tenant from the next request.
+// Leave removes the caller from the team. The owner cannot leave (403). The user keeps the account,
+// which is without a tenant from the next request on.
 func (s *Service) Leave(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		m, err := s.membership(ctx, caller, tenantID)

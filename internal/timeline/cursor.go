@@ -106,7 +106,7 @@ func timeOf(text string) time.Time {
 	return at.UTC().Truncate(time.Microsecond)
 }
 
-// before returns the position in front of the newest entry that is older than a time.
+// before returns the cursor from which the next entry is the newest entry older than a time.
 func before(at time.Time) cursor { return cursor{at: at, source: len(sources), id: lowest} }
 
 // notBefore returns the later one of the positions p and other.

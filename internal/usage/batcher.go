@@ -46,7 +46,7 @@ type batcherConfig[S, V any] struct {
 	// batch reached the Timeout.
 	Busy error
 	Log  *slog.Logger
-	// Timeout limits the time to store one batch, including the retry one by one.
+	// Timeout limits the time to store one batch, including the retry of its events one by one.
 	Timeout time.Duration
 	// Calls limits the calls in the queue, and Batches the batches that are stored concurrently.
 	Calls, Batches int

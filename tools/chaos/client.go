@@ -28,7 +28,7 @@ const cut = 0
 type client struct {
 	base string
 	http *http.Client
-	// may contains the statuses that a fault can cause in addition to 503 and no response.
+	// may lists the statuses that a fault can cause, besides 503 and a missing response.
 	may []int
 
 	mu      sync.Mutex

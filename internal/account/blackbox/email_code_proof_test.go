@@ -98,8 +98,8 @@ func TestRegistrationWithoutAPasswordAndALaterCode(t *testing.T) {
 	}, allMethods)
 }
 
-// In cookie mode, a registration without a password starts no session, and only its browser can use
-// the code.
+// In cookie mode, a registration without a password starts no session, and only the browser that
+// registered can use the code.
 func TestRegistrationWithoutAPasswordInCookieMode(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

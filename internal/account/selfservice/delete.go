@@ -22,7 +22,7 @@ type Memberships interface {
 	CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error)
 	// RemoveDeletedUser removes a user from a tenant that they do not own.
 	RemoveDeletedUser(ctx context.Context, tenantID uuid.UUID, userID int64) error
-	// EmailChanged reports the new email of a user, in the transaction of the change.
+	// EmailChanged is called when the email of a user changes, in the transaction of the change.
 	EmailChanged(ctx context.Context, userID int64) error
 }
 

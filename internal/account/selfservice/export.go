@@ -43,7 +43,7 @@ type ExportAccount struct {
 	UpdatedAt       shape.Time  `json:"updated_at"`
 }
 
-// ExportMembership is a membership of the user, including memberships in deleted tenants.
+// ExportMembership is a membership of the user. The tenant can be deleted.
 type ExportMembership struct {
 	ID        uuid.UUID   `json:"id"`
 	Name      string      `json:"name"`

@@ -54,7 +54,8 @@ func mapRows[R, V any](list []R, err error, show func(R) V) ([]V, error) {
 	return views, sqldb.Wrap(err, "read personal data")
 }
 
-// loadExport loads the personal data of a user except their logins and the long lists.
+// loadExport loads the personal data of a user except the logins and the lists that are read in
+// pages.
 func (s store) loadExport(ctx context.Context, userID int64) (k Export, err error) {
 	q := s.q(ctx)
 	u, err := q.ExportUser(ctx, userID)

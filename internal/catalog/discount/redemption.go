@@ -188,7 +188,8 @@ func (s *Service) Redeem(ctx context.Context, tenantID, id uuid.UUID) (*Discount
 	return &d, s.store.countRedemption(ctx, discountID)
 }
 
-// Release releases the use that a checkout or an operation holds. It keeps a redemption.
+// Release releases the use that a checkout or an operation holds. If the code was already redeemed,
+// the redemption stays.
 func (s *Service) Release(ctx context.Context, tenantID, id uuid.UUID) error {
 	return s.store.release(ctx, tenantID, id)
 }

@@ -111,8 +111,8 @@ func groupCodes(codes []string, of *schema) [][]string {
 	return groups
 }
 
-// firstField returns the name of a field that the request can lack: a required field of the body,
-// or else its first field, or the first query parameter.
+// firstField returns the name of a field for an example of a missing field: a required field of the
+// body, or else its first field, or the first query parameter.
 func (op *Operation) firstField() string {
 	fields := slices.Concat(op.Body(), op.Parameters("query"), []Field{{Name: "id"}}) // required fields come first
 	return fields[0].Name

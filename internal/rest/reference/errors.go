@@ -35,7 +35,7 @@ type Field struct {
 	Type     string
 	Text     string
 	Optional bool // may be absent
-	// Of holds the fields of the schema, if it is defined here.
+	// Of holds the fields of a schema that is defined inline.
 	Of []Field
 }
 

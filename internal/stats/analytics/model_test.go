@@ -192,7 +192,7 @@ func (m model) of(tenant int, at, rates Moment) (amount int64, is bool) {
 }
 
 // everBefore reports whether a tenant had revenue at any time before a moment. Revenue changes only
-// with a state or at the end of a discount.
+// when the state changes or a discount ends.
 func (m model) everBefore(tenant int, at Moment) bool {
 	for _, s := range m.subs {
 		for _, st := range s.states {

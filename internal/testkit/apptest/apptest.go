@@ -112,7 +112,7 @@ func EachWithProxy(t *testing.T, f func(t *testing.T, s *Server, p *Proxy)) {
 	}
 }
 
-// Start starts a service on a fresh database of a kind. It stops when t ends.
+// Start starts a service on a fresh database of the dialect. The service stops when t ends.
 func Start(t testing.TB, dialect sqldb.Dialect, options ...Option) *Server {
 	t.Helper()
 	return StartWith(t, NewSettings(t, dialect, options...))

@@ -112,8 +112,8 @@ func ForEndpoint(does Verdict, method, path string) func(*http.Request) Verdict 
 	}
 }
 
-// Count returns the number of requests of the service to an endpoint ("POST /prices") since the
-// last call of Count.
+// Count returns how many requests the service made to an endpoint ("POST /prices") since the last
+// call of Count.
 func (p *Proxy) Count(request string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -43,7 +43,8 @@ func (s *Server) Subscription(o Owner) Reply {
 	return s.Call("GET", o.Path("/subscription"), o.Token, nil).Want(200)
 }
 
-// ChangePlan changes to the plan with a slug. more is added to the body.
+// ChangePlan changes the plan of the owner's subscription to the plan with a slug. The fields of
+// more are added to the body.
 func (s *Server) ChangePlan(o Owner, slug string, more map[string]any) Reply {
 	s.T.Helper()
 	body := map[string]any{"new_plan_id": s.PlanID(o, slug)}

@@ -39,8 +39,8 @@ func Plans(t *testing.T, ran *sqldb.DB, match *regexp.Regexp) []Plan {
 }
 
 // PlansOf returns the query plans of statements: on SQLite without statistics and with the
-// statistics of a large installation, and on PostgreSQL if there is a server. PostgreSQL prefers
-// indexes wherever possible.
+// statistics of a large installation, and on PostgreSQL, if there is a server, with its planner set
+// to prefer indexes.
 func PlansOf(t *testing.T, statements []string) []Plan {
 	t.Helper()
 	plans := PlansOn(t, sqldb.SQLite, statements)

@@ -126,7 +126,7 @@ func readItem(p *form.Params, now int64) *Item {
 	}
 	p.Metadata(&ii.Metadata)
 	ii.Discountable = ii.Amount >= 0
-	// Stripe creates a price for this item only.
+	// Stripe creates a price that only this item uses.
 	ii.Pricing = Pricing{Type: "price_details", UnitAmountDecimal: strconv.FormatInt(ii.Amount, 10)}
 	ii.Pricing.PriceDetails.Price, ii.Pricing.PriceDetails.Product = form.NewID("price"), form.NewID("prod")
 	return ii

@@ -51,7 +51,7 @@ func ChangeSetup(e *kernel.Engine) http.HandlerFunc {
 	}
 }
 
-// requireSetup refuses a session if the portal is not configured, with Stripe's message, or if the
+// requireSetup refuses a session, with Stripe's message, if the portal is not configured or its
 // configuration lacks the feature of the flow. flow can be nil.
 func requireSetup(ctx context.Context, c *kernel.Call, flow *flow) error {
 	cfg, err := Configurations.Get(ctx, c.Q, defaultConfiguration, "configuration")

@@ -20,8 +20,8 @@ export function usePages(top: Hit | undefined): { pages: Found[]; actions: Found
   const platform = admin ? [
     page('/platform', 'gauge', t`Platform`), page('/platform/tenants', 'building', t`Tenants`), page('/platform/invoices', 'receipt', t`Invoices of all tenants`), page('/platform/subscriptions', 'swap', t`Subscriptions`), page('/platform/people', 'person', t`People`),
     page('/platform/catalog', 'plan', t`Catalog`), page('/platform/catalog/packs', 'box', t`Packs`), page('/platform/catalog/codes', 'coin', t`Promotion codes`), page('/platform/meters', 'gauge', t`Meters`),
-    page('/platform/analytics', 'chart', t`Analytics`), page('/platform/activity', 'activity', t`Activity of the platform`), page('/platform/developers', 'code', t`Developers of the platform`), page('/platform/developers/deliveries', 'hook', t`Webhook deliveries`),
-    page('/platform/developers/requests', 'terminal', t`Request log`), page('/platform/settings', 'settings', t`Settings of the platform`), page('/platform/settings/admins', 'team', t`Platform admins`),
+    page('/platform/analytics', 'chart', t`Analytics`), page('/platform/activity', 'activity', t`Platform activity`), page('/platform/developers', 'code', t`Platform developers`), page('/platform/developers/deliveries', 'hook', t`Webhook deliveries`),
+    page('/platform/developers/requests', 'terminal', t`Request log`), page('/platform/settings', 'settings', t`Platform settings`), page('/platform/settings/admins', 'team', t`Platform admins`),
   ] : []
   const name = top?.title ?? ''
   const at = top?.url ?? ''

@@ -27,7 +27,7 @@ export default function Invitation() {
     return (
       <Out title={t`Invitation`}>
         <Empty level="h1" icon="mail" title={<Trans>This invitation is no longer valid</Trans>} actions={<ButtonLink to="/sign-in"><Trans>Sign in</Trans></ButtonLink>}>
-          <Trans>It was already used, revoked, or has expired. Ask the person who invited you for a new one.</Trans>
+          <Trans>It was already used or revoked, or it has expired. Ask the person who invited you for a new one.</Trans>
         </Empty>
       </Out>
     )

@@ -112,7 +112,7 @@ export default function Subscriptions() {
           ? <div className={subscriptions.isPlaceholderData ? 'is-old' : undefined}><Table subscriptions={found.data} /><RowsPager meta={found.meta} /></div>
           : filtered
             ? <Empty icon="search" title={<Trans>No subscriptions match these filters</Trans>} actions={<ButtonLink to="/platform/subscriptions"><Trans>Clear filters</Trans></ButtonLink>} />
-            : <Empty icon="swap" title={<Trans>No subscriptions yet</Trans>} actions={<ButtonLink to="/platform/tenants"><Trans>Open tenants</Trans></ButtonLink>}><Trans>Subscriptions appear here when customers buy a plan. You can also create one on the page of a tenant.</Trans></Empty>}
+            : <Empty icon="swap" title={<Trans>No subscriptions yet</Trans>} actions={<ButtonLink to="/platform/tenants"><Trans>Open tenants</Trans></ButtonLink>}><Trans>Subscriptions appear here when customers buy a plan. You can also create one on a tenant’s page.</Trans></Empty>}
       </Read>
     </Page>
   )

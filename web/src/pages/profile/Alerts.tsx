@@ -58,7 +58,7 @@ export function Alerts() {
               : <Note tone="bad" title={<Trans>The browser’s notification service cannot be reached</Trans>}><Trans>Alerts are still off. Try again later or use another browser.</Trans></Note>)}
             {others.length > 0 && (
               <div className="row">
-                <span className="t13 muted"><Plural value={others.length} one="Also on in # other browser" other="Also on in # other browsers" /></span>
+                <span className="t13 muted"><Plural value={others.length} one="Also turned on in # other browser" other="Also turned on in # other browsers" /></span>
                 <span className="end"><Button size="s" busy={offElsewhere.busy} onClick={() => offElsewhere.run()}><Trans>Turn off in other browsers</Trans></Button></span>
               </div>
             )}

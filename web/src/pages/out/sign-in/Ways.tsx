@@ -30,8 +30,8 @@ export function Ways({ Heading, factors, onChoose }: { Heading: 'h1' | 'h3'; fac
       </ul>
       <p className="help gap-top">
         {support_email
-          ? <Trans>Can’t use any of these? <a href={`mailto:${support_email}`}>Contact support</a> to reset your factors.</Trans>
-          : <Trans>Can’t use any of these? Contact support to reset your factors.</Trans>}
+          ? <Trans>Can’t use any of these? <a href={`mailto:${support_email}`}>Contact support</a> to reset your second factors.</Trans>
+          : <Trans>Can’t use any of these? Contact support to reset your second factors.</Trans>}
       </p>
     </>
   )

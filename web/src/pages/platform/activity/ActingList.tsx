@@ -41,7 +41,7 @@ export function ActingList() {
       <LogFilters path="/api/v1/admin/impersonation/logs" params={params} />
       <Read query={log} lines={7}>
         {(found) => found.data.length === 0
-          ? filtered ? <Empty slim icon="eye" title={<Trans>No results for these filters</Trans>} actions={<ButtonLink to="." search={{ view: 'acting' } as never}><Trans>Clear filters</Trans></ButtonLink>} /> : <Empty slim icon="eye" title={<Trans>No admin has acted as a customer yet</Trans>}><Trans>The start and end of each session as another user are recorded here.</Trans></Empty>
+          ? filtered ? <Empty slim icon="eye" title={<Trans>No results for these filters</Trans>} actions={<ButtonLink to="." search={{ view: 'acting' } as never}><Trans>Clear filters</Trans></ButtonLink>} /> : <Empty slim icon="eye" title={<Trans>No admin has acted as a customer yet</Trans>}><Trans>The start and end of each session in which someone acts as another user.</Trans></Empty>
           : (
             <>
               <table className="table mid cards rows">

@@ -46,7 +46,7 @@ function Body({ base, currencies, month, onClose }: Props) {
   const known = useQuery({ ...ratesQuery(day, day), enabled: day !== undefined })
   return (
     <>
-      <p className="dialog-text"><Trans>The figures in {base} use the rate of the last day of each month, or the latest of the ten days before.</Trans></p>
+      <p className="dialog-text"><Trans>Figures in {base} use the exchange rate of the last day of each month, or else the latest rate of the ten days before.</Trans></p>
       <TextField name="date" type="date" label={t({ message: 'Day', context: 'an exchange rate' })} value={date} max={today()} onChange={(event) => setDate(event.target.value)} data-autofocus />
       {known.isPending && day ? <Skeleton lines={2} /> : <Fields key={date} {...{ base, currencies, date, onClose }} known={known.data?.[0]} />}
     </>

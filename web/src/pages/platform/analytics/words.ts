@@ -7,7 +7,7 @@ export type FigureName = 'mrr' | 'arr' | 'customers' | 'arpu' | 'retention' | 'c
 export function useDefinitions(): Record<FigureName, { name: string; text: string }> {
   const { t } = useLingui()
   return {
-    mrr: { name: t`MRR`, text: t`Monthly recurring revenue: the price of every active and past due subscription, divided to a month, net of discounts that repeat. Trials, packs, usage and tax don’t count.` },
+    mrr: { name: t`MRR`, text: t`Monthly recurring revenue: the price of every active and past due subscription, converted to a month, net of recurring discounts. Trials, packs, usage and tax don’t count.` },
     arr: { name: t`ARR`, text: t`Annual recurring revenue: MRR × 12.` },
     customers: { name: t`Paying customers`, text: t`Tenants with an MRR above 0.` },
     arpu: { name: t`ARPU`, text: t`Average revenue per user: MRR divided by paying customers.` },

@@ -36,7 +36,7 @@ function Row({ label, about, children }: { label: ReactNode; about?: ReactNode; 
 function Value({ of }: { of: Setting }) {
   const { logo_url, app_name } = useSettings()
   const empty = <span className="faint"><Trans>Not set</Trans></span>
-  if (of.is_secret) return of.source === 'default' && !of.default ? empty : of.source === 'default' ? of.default : <Trans>Set, not shown</Trans>
+  if (of.is_secret) return of.source === 'default' && !of.default ? empty : of.source === 'default' ? of.default : <Trans>Saved, not shown</Trans>
   if (of.variable === 'TENANTRY_LOGO' && logo_url) return <img className="logo-shown" src={logo_url} alt={app_name} />
   if (of.variable === 'TENANTRY_ACCENT' && of.value) return <span className="accent-shown"><i style={{ background: of.value }} />{of.value}</span>
   return of.value ?? of.default ?? empty

@@ -56,7 +56,7 @@ function Days({ plan, draft, preview }: { plan: Sold; draft: Draft; preview: Pre
   const second = free ? after(starts, plan) : new Date(preview.next_billing_at ?? after(starts, plan))
   const days = Number(draft.days)
   const points: { at: Date; what: ReactNode; amount?: string }[] = [
-    ...(free ? [{ at: new Date(now()), what: <Plural value={days} one="Trial of # day starts" other="Trial of # days starts" />, amount: format.money(0, draft.currency) }] : []),
+    ...(free ? [{ at: new Date(now()), what: <Plural value={days} one="#-day trial starts" other="#-day trial starts" />, amount: format.money(0, draft.currency) }] : []),
     { at: starts, what: byInvoice ? <Trans>First invoice</Trans> : <Trans>First payment</Trans>, amount: free ? money(preview.next_amount) : money(preview.due_now) },
     ...(due && Number(draft.due) > 0 && due < second ? [{ at: due, what: <Trans>Due date of the first invoice</Trans> }] : []),
     { at: second, what: byInvoice ? <Trans>Second invoice</Trans> : <Trans>Second payment</Trans>, amount: free ? undefined : money(preview.next_amount) },

@@ -69,7 +69,7 @@ function Body({ tenant, member, members, onClose }: Props & { members: Schema<'T
             </div>
           </fieldset>
           <AreaField name="reason" label={t`Reason`} rows={2} maxLength={500} placeholder={t`Ticket number or a short explanation`} help={t`Required. Members with access to the activity can read it.`} />
-          <p className="help"><Icon name="clock" /><Trans>The session ends by itself. The time that is left is shown above the page.</Trans></p>
+          <p className="help"><Icon name="clock" /><Trans>The session ends automatically. The remaining time is shown above the page.</Trans></p>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
             <Button type="submit" look="primary" busy={busy}><Trans>Act as {chosen.name}</Trans></Button>

@@ -22,7 +22,7 @@ export function ChangeCap({ tenant, feature, open, onClose }: Props) {
   const { counted } = useLimited(tenant.id, open)
   const of = counted.find((one) => one.code === feature)
   const name = of?.name ?? ''
-  return <Dialog open={open && !!of} onClose={onClose} title={<Trans>Cap of {name}</Trans>}>{of && <Body of={of} tenant={tenant} onClose={onClose} />}</Dialog>
+  return <Dialog open={open && !!of} onClose={onClose} title={<Trans>Cap for {name}</Trans>}>{of && <Body of={of} tenant={tenant} onClose={onClose} />}</Dialog>
 }
 
 function Body({ of, tenant, onClose }: { of: Limited; tenant: Schema<'AdminTenant'>; onClose: () => void }) {

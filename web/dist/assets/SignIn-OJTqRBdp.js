@@ -1,1 +1,0 @@
-export{t as default}from"./sign-in-D7aLKCxl.js";
