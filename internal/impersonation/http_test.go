@@ -229,7 +229,7 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 		}{
 			"oneself, an admin, who is in no tenant": {startPath, body(self, ada), map[string]string{
 				"en": "You cannot act as yourself.", "fr": "Vous ne pouvez pas agir en tant que vous-même.",
-				"es": "No puede actuar como usted mismo.", "it": "Non è possibile operare come sé stessi.",
+				"es": "No puede suplantar su propia cuenta.", "it": "Non è possibile operare come sé stessi.",
 			}},
 			"an admin, who is not in the tenant": {startPath, body(chiefID, ada), map[string]string{
 				"en": "You cannot act as a platform administrator.", "fr": "Vous ne pouvez pas agir en tant qu’administrateur de la plateforme.",
@@ -296,7 +296,7 @@ func TestNestedAndStopRestores(t *testing.T) {
 
 		// Another start is rejected in each language, whatever its target.
 		for locale, message := range map[string]string{
-			"en": "You are acting as another user. Please end that session first.", "fr": "Une session au nom d’un autre utilisateur est en cours. Veuillez d’abord la fermer.",
+			"en": "You are acting as another user. Please end that session first.", "fr": "Une session au nom d’un autre compte est en cours. Veuillez d’abord la fermer.",
 			"es": "Está actuando como otra persona. Cierre primero esa sesión.", "it": "È in corso una sessione come un altro utente. Terminarla prima di continuare.",
 		} {
 			for _, target := range []any{asBob, object{"user_id": float64(s.UserID(eve.Token)), "tenant_id": eve.Tenant}, object{}} {

@@ -60,7 +60,7 @@ func TestLocaleOfUsers(t *testing.T) {
 		in(s, "it", "POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "userfr@example.com"}).Want(200)
 		wantMail(s, "userfr@example.com", "Réinitialis")
 		in(s, "es", "POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "user@example.com"}).Want(200)
-		wantMail(s, "user@example.com", "Restablec") // a user without a language gets the language of the request
+		wantMail(s, "user@example.com", "Restablezca") // a user without a language gets the language of the request
 		in(s, "it", "POST", fr.Path("/team/invitations"), fr.Token, apptest.Object{"email": "guest@example.com", "role": "member"}).Want(201)
 		wantMail(s, "guest@example.com", "Invitation à")
 		in(s, "", "POST", fr.Path("/team/invitations"), fr.Token, apptest.Object{"email": "userit@example.com", "role": "member"}).WantRefused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
