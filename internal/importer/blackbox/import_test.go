@@ -332,10 +332,11 @@ func TestSubscriptions(t *testing.T) {
 			t.Errorf("the comparison finds %v", found[sub])
 		}
 		s.AwaitNotifications()
+		s.AwaitJobs() // the import enqueues jobs that complete the stored data
 		stored := s.StoredBilling()
 		want(s, f, "subscriptions: 0 created, 0 updated, 1 unchanged")
-		if s.StoredBilling() != stored {
-			t.Error("the repetition changed something")
+		if after := s.StoredBilling(); after != stored {
+			t.Errorf("the repetition made\n%s\nof\n%s", after, stored)
 		}
 
 		// A Stripe customer belongs to one tenant, and a tenant has one subscription.

@@ -55,6 +55,7 @@ func TestReconcileInvoices(t *testing.T) {
 		for id, differences := range left {
 			want[id], repaired[id] = differences, differences
 		}
+		s.AwaitJobs()
 		before := s.StoredBilling()
 		apptest.SameDifferences(t, "a dry run", onlyInvoices(s, s.Reconcile(true)), want)
 		if after := s.StoredBilling(); after != before {
@@ -125,6 +126,7 @@ func TestReconcileIDs(t *testing.T) {
 			}
 			return all
 		}
+		s.AwaitJobs()
 		before := s.StoredBilling()
 		apptest.SameDifferences(t, "a dry run", onlyInvoices(s, s.Reconcile(true)), want("missing_there"))
 		if after := s.StoredBilling(); after != before {

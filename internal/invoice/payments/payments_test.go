@@ -237,6 +237,7 @@ func TestLateStates(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		c, invoice := renews(s, "ada", apptest.CardPays)
+		s.AwaitJobs()
 		before := s.StoredBilling()
 		late(t, s, c.Owner, invoice.Str("data.psp_invoice_id"))
 		if diff := cmp.Diff(before, s.StoredBilling()); diff != "" {

@@ -64,6 +64,7 @@ func TestReconcile(t *testing.T) {
 			second:          {"not_taken_over subscription"},
 		}
 		left := map[string][]string{noPlan: want[noPlan], second: want[second]}
+		s.AwaitJobs()
 		before := s.StoredBilling()
 		apptest.SameDifferences(t, "a dry run", s.Reconcile(true), want)
 		if after := s.StoredBilling(); after != before {

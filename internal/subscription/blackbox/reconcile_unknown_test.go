@@ -68,6 +68,7 @@ func TestReconcileUnknownTenant(t *testing.T) {
 		subscribe(append(metadata(sold, missing, "tenant_id"), "metadata[tenant]", missing)...)
 
 		want := map[string][]string{bought: {"unknown_tenant"}, ofPurged: {"not_taken_over subscription"}}
+		s.AwaitJobs()
 		before := s.StoredBilling()
 		apptest.SameDifferences(t, "while an organization is created", s.Reconcile(true), want)
 		if after := s.StoredBilling(); after != before {

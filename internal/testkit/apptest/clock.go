@@ -38,6 +38,15 @@ func (s *Server) AwaitNotifications() {
 	})
 }
 
+// AwaitJobs waits until no job is due or running.
+func (s *Server) AwaitJobs() {
+	s.T.Helper()
+	now := s.Now()
+	Eventually(s.T, "the end of all jobs", func() bool {
+		return s.CountRows(`SELECT count(*) FROM jobs WHERE dead_at IS NULL AND (lease_id IS NOT NULL OR due_at <= $1)`, now) == 0
+	})
+}
+
 // AwaitEndOfRun waits until a periodic job is not running. A run schedules the next run when it
 // ends, so advancing the clock during a run would delay the next run.
 func (s *Server) AwaitEndOfRun(job string) {

@@ -30,7 +30,7 @@ func (s *Server) Reconcile(dryRun bool) map[string][]string {
 }
 
 // StoredBilling returns all stored subscriptions and invoices, one line per row, so that tests can
-// detect changes.
+// detect changes. Wait for the jobs first ([Server.AwaitJobs]).
 func (s *Server) StoredBilling() string {
 	s.T.Helper()
 	var lines strings.Builder
