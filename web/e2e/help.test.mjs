@@ -40,7 +40,7 @@ test('each page leads to its guide, and its shortcuts work', { skip }, async (t)
   await check(page, 'the shortcuts of a tenant')
 })
 
-for (const words of [{ locale: 'en-GB', width: 1280, theme: 'light', field: 'Language of emails and documents', save: 'Save language' }, { locale: 'it-IT', width: 390, theme: 'dark', field: 'Lingua delle e-mail e dei documenti', save: 'Salva la lingua' }]) {
+for (const words of [{ locale: 'en-GB', width: 1280, theme: 'light', field: 'Language of emails and documents', save: 'Save language' }, { locale: 'it-IT', width: 390, theme: 'dark', field: 'Lingua delle e-mail e dei documenti', save: 'Salva lingua' }]) {
   test(`an organization chooses its language, in ${words.locale} at ${words.width} px`, { skip }, async (t) => {
     const owner = await register(service.base, 'Lin Language', `lin${words.width}@help.test`, 'Languages')
     await call(service.base, 'PATCH', '/api/v1/tenant', { settings: { color: 'red' } }, owner.token)

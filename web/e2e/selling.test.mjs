@@ -98,7 +98,7 @@ test('a grant is drawn to the last unit', { skip }, async (t) => {
   const desk = await visit(t, browser, service.base)
   await signIn(desk, admin)
   await desk.goto(`/platform/tenants/${owner.tenant}`)
-  await desk.getByText('API calls: limit reached').waitFor()
+  await desk.getByText('API calls: limit reached', { exact: true }).waitFor()
   await check(desk, 'a tenant at its limit')
   await desk.getByRole('link', { name: 'Usage and limits' }).click()
   await desk.getByRole('heading', { name: 'No granted units' }).waitFor()
