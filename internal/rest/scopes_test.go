@@ -320,3 +320,16 @@ func TestFileAnswers(t *testing.T) {
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// A route that is refused during impersonation is refused right after authentication, before the
+// other guards. Other extra guards run last, in their order.
+func TestOrderOfExtraGuards(t *testing.T) {
+	t.Parallel()
+	route := rest.Route{Scope: rest.Admin, Extra: []rest.Guard{rest.EmailVerified, rest.ImpersonationRefuse, rest.FactorPassed}}
+	want := []rest.Guard{
+		rest.AuthToken, rest.ImpersonationRefuse, rest.ImpersonationPrevent, rest.PlatformAdmin, rest.AdminFactor, rest.EmailVerified, rest.FactorPassed,
+	}
+	if got := route.Guards(); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
