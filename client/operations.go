@@ -103,6 +103,7 @@
 //   - AdminShowProduct: Retrieve a product
 //   - AdminShowTenant: Retrieve a tenant
 //   - AdminShowUsageSeries: Retrieve a tenant's usage over time
+//   - AdminTransferOwnership: Transfer the ownership of a tenant
 //   - AdminUnlinkPrice: Unlink a price from the payment provider
 //   - AdminUpdateCurrency: Update a currency
 //   - AdminUpdateDiscount: Update a discount

@@ -2338,6 +2338,12 @@ type AdminTenantPage struct {
 	Meta  PageMeta      `json:"meta"`
 }
 
+// AdminTransferOwnershipRequest defines model for AdminTransferOwnershipRequest.
+type AdminTransferOwnershipRequest struct {
+	// UserID User ID of the new owner, who must be a member.
+	UserID int64 `json:"user_id"`
+}
+
 // AdminUpdateCurrencyRequest defines model for AdminUpdateCurrencyRequest.
 type AdminUpdateCurrencyRequest struct {
 	// IsActive Whether it is offered to customers.
@@ -9572,6 +9578,9 @@ type AdminChangePlanJSONRequestBody = ChangeBody
 // AdminApplyPromotionCodeJSONRequestBody defines body for AdminApplyPromotionCode for application/json ContentType.
 type AdminApplyPromotionCodeJSONRequestBody = CodeBody
 
+// AdminTransferOwnershipJSONRequestBody defines body for AdminTransferOwnership for application/json ContentType.
+type AdminTransferOwnershipJSONRequestBody = AdminTransferOwnershipRequest
+
 // AdminSetUsageCapJSONRequestBody defines body for AdminSetUsageCap for application/json ContentType.
 type AdminSetUsageCapJSONRequestBody = CapBody
 
@@ -11204,6 +11213,12 @@ func (c *Client) ShowTenantTimeline(ctx context.Context, tenant string, params *
 	}
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/timeline", segment(tenant)), query: query}
 	return decode[TimelinePage](c.send(ctx, r))
+}
+
+// AdminTransferOwnership is POST /api/v1/admin/tenants/{tenant}/transfer-ownership: Transfer the ownership of a tenant.
+func (c *Client) AdminTransferOwnership(ctx context.Context, tenant string, body AdminTransferOwnershipRequest) (*OwnershipAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/transfer-ownership", segment(tenant)), body: body}
+	return decode[OwnershipAnswer](c.send(ctx, r))
 }
 
 // AdminListQuotas is GET /api/v1/admin/tenants/{tenant}/usage/quotas: List a tenant's quotas.

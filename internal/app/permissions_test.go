@@ -29,6 +29,7 @@ var adminPermissions = map[string]string{
 	"PATCH /tenants/{tenant}/members/{user}/role":                          "tenants.manage",
 	"DELETE /tenants/{tenant}/members/{user}":                              "tenants.manage",
 	"DELETE /tenants/{tenant}/members/{user}/factors":                      "users.password",
+	"POST /tenants/{tenant}/transfer-ownership":                            "tenants.manage",
 	"GET /tenants/{tenant}/invitations":                                    "tenants.view",
 	"POST /tenants/{tenant}/invitations":                                   "tenants.manage",
 	"DELETE /tenants/{tenant}/invitations/{invitation}":                    "tenants.manage",

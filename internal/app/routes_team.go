@@ -40,6 +40,7 @@ func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
 		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/members", rest.Admin, authz.TenantsView, "default", "List a tenant's members", rest.Handle(members.AdminMembers, inTenant, rest.Lists(page.Spec{})))),
 		allowAPIKeys(authz.TenantsWrite, route(patch, adminTenantPath+"/members/{user}", rest.Admin, authz.TenantsManage+"|"+authz.UsersPassword, "default", "Update a member", rest.Handle(members.AdminUpdateMember, inTeam, rest.Checks(members.CheckAdminUpdateMember)))),
 		route(del, adminTenantPath+"/members/{user}/factors", rest.Admin, authz.UsersPassword, "default", "Reset a member's second factors", rest.Handle(members.AdminResetFactors, inTeam)),
+		route(post, adminTenantPath+"/transfer-ownership", rest.Admin, authz.TenantsManage, "default", "Transfer the ownership of a tenant", rest.Handle(members.AdminTransfer, inTenant)),
 		allowAPIKeys(authz.TenantsWrite, route(patch, adminTenantPath+"/members/{user}/role", rest.Admin, authz.TenantsManage, "default", "Change a member's role", rest.Handle(members.AdminChangeRole, inTeam))),
 		allowAPIKeys(authz.TenantsWrite, route(del, adminTenantPath+"/members/{user}", rest.Admin, authz.TenantsManage, "default", "Remove a member", rest.Handle(members.AdminRemoveMember))),
 		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/invitations", rest.Admin, authz.TenantsView, "default", "List a tenant's invitations", rest.Handle(members.AdminInvitations, inTenant, rest.Lists(page.Spec{})))),

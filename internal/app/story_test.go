@@ -482,6 +482,8 @@ func farewell(s *apptest.Server, c *apptest.Customer) {
 	s.AwaitNotifications()
 	heir, id := s.Join(c.Owner, "Bob", "heir@example.com", "admin")
 	s.Call("POST", c.Path("/transfer-ownership"), c.Token, apptest.WithChanges(proof, object{"user_id": id})).Want(200)
+	k.AdminCall("POST", "/tenants/"+c.Tenant+"/transfer-ownership", object{"user_id": s.UserID(c.Token)}).Want(200)
+	k.AdminCall("POST", "/tenants/"+c.Tenant+"/transfer-ownership", object{"user_id": id}).Want(200)
 	s.Call("DELETE", "/api/v1/user", c.LogIn(c.Email), proof).Want(204)
 	s.Call("DELETE", c.Path(""), heir, proof).Want(204)
 	k.AdminCall("POST", "/tenants/"+c.Tenant+"/restore", nil).Want(200)

@@ -107,6 +107,26 @@ func (h *HTTP) AdminResetFactors(ctx context.Context, in *adminMemberInput) (*re
 	return &rest.NoBody{}, h.svc.ResetFactors(ctx, tenantID, userID)
 }
 
+type adminTransferInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+	Body   struct {
+		UserID int64 `json:"user_id" doc:"User ID of the new owner, who must be a member."`
+	}
+}
+
+// AdminTransfer handles POST /admin/tenants/{tenant}/transfer-ownership.
+func (h *HTTP) AdminTransfer(ctx context.Context, in *adminTransferInput) (*rest.Data[Ownership], error) {
+	id, err := shape.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := h.svc.TransferByPlatform(ctx, id, in.Body.UserID)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(Ownership{Owner: owner}), nil
+}
+
 type adminRoleInput struct {
 	Tenant string `path:"tenant" format:"uuid"`
 	User   string `path:"user"`

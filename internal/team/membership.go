@@ -109,6 +109,44 @@ func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID u
 	return owner, err
 }
 
+// TransferByPlatform is Transfer by a platform admin, for example because the owner has left the
+// company. If the given user is the owner or not a member, it returns a validation error on user_id.
+func (s *Service) TransferByPlatform(ctx context.Context, tenantID uuid.UUID, to int64) (tenant.Person, error) {
+	var owner tenant.Person
+	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		if err := authz.Recheck(ctx); err != nil {
+			return err
+		}
+		next, err := s.nextOwner(ctx, tenantID, to)
+		if err != nil {
+			return err
+		}
+		current, err := s.deps.Tenants.Owner(ctx, tenantID)
+		if err != nil {
+			return err
+		}
+		former, err := s.store.member(ctx, tenantID, current.UserID)
+		if err != nil {
+			return err
+		}
+		owner = tenant.Person{ID: next.UserID, Name: next.Name, Email: next.Email}
+		return s.swapOwner(ctx, tenantID, former, next)
+	})
+	return owner, err
+}
+
+// nextOwner returns a member other than the owner. Any other user is a validation error.
+func (s *Service) nextOwner(ctx context.Context, tenantID uuid.UUID, userID int64) (Member, error) {
+	m, err := s.store.member(ctx, tenantID, userID)
+	switch {
+	case errors.Is(err, ErrNotMember):
+		err = errNoMember
+	case err == nil && m.Role == Owner:
+		err = errOtherMember
+	}
+	return m, err
+}
+
 // checkTransfer validates the fields of Transfer.
 func (s *Service) checkTransfer(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID, to int64, password string) error {
 	_, noMember := s.otherMember(ctx, caller, tenantID, to)

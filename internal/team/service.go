@@ -24,6 +24,8 @@ type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	GetLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	LockLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	// Owner returns the owner of a tenant, or nil for a tenant without members.
+	Owner(ctx context.Context, id uuid.UUID) (*tenant.Member, error)
 	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 	View(ctx context.Context, t tenant.Tenant) (tenant.TenantView, error)
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
@@ -96,11 +97,36 @@ func TestTransferringOwnership(t *testing.T) {
 	})
 }
 
-// A tenant always has one owner, even if it is transferred to two members concurrently, while one
-// of them leaves and the other is removed.
+// A platform admin transfers the ownership of a tenant whose owner has left the company.
+func TestTransferringOwnershipByThePlatform(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, other := s.Register("ada@example.com", true), s.Register("other@example.com", true)
+		bob, id := s.Join(ada, "Bob", "bob@example.com", "member")
+		admin, path := s.Admin(), "/api/v1/admin/tenants/"+ada.Tenant+"/transfer-ownership"
+		for what, to := range map[string]any{"the owner": s.UserID(ada.Token), "somebody else's member": s.UserID(other.Token), "nobody": 987654, "no number": "x", "nothing": nil} {
+			s.Call("POST", path, admin, apptest.Object{"user_id": to}).As(what).WantInvalid("user_id")
+		}
+		s.Call("POST", path, ada.Token, apptest.Object{"user_id": id}).As("the owner").WantRefused(403, "")
+		s.Call("POST", "/api/v1/admin/tenants/"+sqldb.NewID().String()+"/transfer-ownership", admin, apptest.Object{"user_id": id}).WantRefused(404, "")
+		s.Call("POST", path, admin, apptest.Object{"user_id": id}).Want(200).WantAt("data.owner.id", float64(id)).WantAt("data.owner.email", "bob@example.com")
+		s.Call("GET", "/api/v1/tenant", bob, nil).Want(200).WantAt("data.user_role", "owner")
+		s.Call("GET", "/api/v1/auth/me", ada.Token, nil).Want(200).WantAt("user.roles.0", "admin")
+		for _, email := range []string{"ada@example.com", "bob@example.com"} {
+			apptest.Eventually(t, "the mail to "+email, func() bool { return len(transferMails(s, email)) == 1 })
+		}
+		if n := s.CountAudited(ada, "tenant.ownership_transferred"); n != 1 || owners(s, ada.Tenant) != 1 {
+			t.Errorf("%d entries, %d owners", n, owners(s, ada.Tenant))
+		}
+	})
+}
+
+// A tenant always has one owner, even if its owner and the platform transfer it to two members
+// concurrently, while one of them leaves and the other is removed.
 func TestOneOwnerUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
 		for round := range dbtest.Rounds(3, 30) {
 			name := func(who string) string { return who + string(rune('a'+round%26)) + string(rune('a'+round/26)) }
 			ada := s.Register(name("ada")+"@example.com", true)
@@ -109,6 +135,9 @@ func TestOneOwnerUnderConcurrency(t *testing.T) {
 			calls := []func(){
 				func() { transfer(s, ada, ada.Token, bobID) },
 				func() { transfer(s, ada, ada.Token, coyID) },
+				func() {
+					s.Call("POST", "/api/v1/admin/tenants/"+ada.Tenant+"/transfer-ownership", admin, apptest.Object{"user_id": coyID})
+				},
 				func() { s.Call("POST", ada.Path("/leave"), bob, nil) },
 				func() {
 					s.Call("DELETE", ada.Path("/team/members/"+apptest.IDText(float64(coyID))), ada.Token, nil)

@@ -51,6 +51,23 @@ export function ChangeRole({ of, tenant, open, onClose }: Props) {
   )
 }
 
+/** Makes a member the owner in place of the current one. */
+export function MakeOwner({ of, tenant, open, onClose }: Props) {
+  const reload = useReload()
+  return (
+    <Confirm
+      open={open} onClose={onClose} title={<Trans>Make {of.name} the owner of {tenant.name}?</Trans>} action={<Trans>Make owner</Trans>}
+      onConfirm={async () => {
+        await api.POST('/api/v1/admin/tenants/{tenant}/transfer-ownership', { params: { path: { tenant: tenant.id } }, body: { user_id: of.id } })
+        await reload()
+        toast(<Trans>{of.name} is now the owner of {tenant.name}.</Trans>)
+      }}
+    >
+      <p><Trans>The current owner becomes an admin. Both are notified by email. Make sure that the organization wants this: the owner can delete it.</Trans></p>
+    </Confirm>
+  )
+}
+
 /** Changes the name of a member and, if entered, the password. */
 export function ChangeMember({ of, tenant, open, onClose }: Props) {
   const { t } = useLingui()

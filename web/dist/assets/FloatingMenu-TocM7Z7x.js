@@ -1,0 +1,1 @@
+export{t as default}from"./floating-D5YiYhDj.js";
