@@ -146,7 +146,7 @@ func (s *Service) CompleteLogin(ctx context.Context, f SecondFactor, grant Grant
 	case errors.Is(err, errWrongFactor):
 		return User{}, Tokens{}, Challenge{}, errors.Join(guess.recordWrong(ctx), err)
 	case err != nil:
-		return User{}, Tokens{}, Challenge{}, err
+		return User{}, Tokens{}, Challenge{}, errors.Join(guess.recordRight(ctx), err)
 	}
 	return user, tokens, login, guess.recordRight(ctx)
 }

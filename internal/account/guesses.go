@@ -52,7 +52,7 @@ func (g *guessCounter) add(limit int64, now time.Time) {
 // countedGuess is a password or a code that was counted as a guess before its check. After the
 // check, the caller calls exactly one of recordRight and recordWrong.
 type countedGuess struct {
-	recordRight func(context.Context) error // removes the guess from the count
+	recordRight func(context.Context) error // removes the guess from the count; also if the check failed
 	recordWrong func(context.Context) error // adds an audit entry if the account is now closed
 }
 
@@ -91,7 +91,8 @@ func (s *Service) countGuess(ctx context.Context, key string, closed func(contex
 		return countedGuess{}, err
 	}
 	right := func(ctx context.Context) error {
-		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		// The caller may have canceled the request while its password was checked.
+		return s.deps.DB.Tx(context.WithoutCancel(ctx), func(ctx context.Context) error {
 			present, err := s.store.lockGuesses(ctx, key, s.deps.Clock.Now())
 			if err != nil || present.count == 0 { // a reset has cleared the count
 				return err

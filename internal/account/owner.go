@@ -1,7 +1,9 @@
 package account
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,21 +37,18 @@ func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string
 	if err != nil {
 		return OwnerProof{}, err
 	}
+	ok := false
 	hash, err := s.store.passwordOf(ctx, userID)
-	if err != nil {
+	if err == nil {
+		ok, err = s.deps.Passwords.Matches(ctx, password, hash)
+	}
+	if err == nil && !ok {
+		return OwnerProof{}, cmp.Or[error](guess.recordWrong(ctx), errOwner)
+	}
+	if err := errors.Join(guess.recordRight(ctx), err); err != nil {
 		return OwnerProof{}, err
 	}
-	ok, err := s.deps.Passwords.Matches(ctx, password, hash)
-	switch {
-	case err != nil:
-		return OwnerProof{}, err
-	case !ok:
-		if err := guess.recordWrong(ctx); err != nil {
-			return OwnerProof{}, err
-		}
-		return OwnerProof{}, errOwner
-	}
-	return OwnerProof{hash: hash}, guess.recordRight(ctx)
+	return OwnerProof{hash: hash}, nil
 }
 
 // LockOwner locks a user. It returns an error if the evidence has become invalid since VerifyOwner.

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -232,11 +233,9 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 		err = errCredentials
 	}
 	if errors.Is(err, errCredentials) {
-		if err := guess.recordWrong(ctx); err != nil {
-			return User{}, Tokens{}, err
-		}
+		return User{}, Tokens{}, cmp.Or(guess.recordWrong(ctx), err)
 	}
-	return User{}, Tokens{}, err
+	return User{}, Tokens{}, errors.Join(guess.recordRight(ctx), err)
 }
 
 // loginTries is the number of attempts if the password changes while it is checked.

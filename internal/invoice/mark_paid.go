@@ -210,10 +210,4 @@ func (s *Service) completeMarking(ctx context.Context, inv Invoice, in psp.Invoi
 }
 
 // today returns the current day in the seller's time zone, or in UTC if it is unset.
-func (s *Service) today() string {
-	now := s.deps.Clock.Now()
-	if s.deps.Issuing != nil {
-		now = s.deps.Issuing.wallTime(now)
-	}
-	return dateOf(now)
-}
+func (s *Service) today() string { return dateOf(s.sellerDay()) }

@@ -45,7 +45,7 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	case refused && after.Status == StatusOpen:
 		s.deps.Log.ErrorContext(ctx, "failed to collect open invoice", "invoice_id", id, "error", payErr)
 		return Invoice{}, errNotPayable.Wrap(payErr)
-	case refused: // another request has paid it
+	case refused, declined: // another request has paid or voided it
 		return Invoice{}, errNotPayable.Wrap(payErr)
 	case after.Status != StatusPaid: // a bank debit is in progress
 		return after, nil

@@ -133,7 +133,10 @@ RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, origin`, arg
 		}
 		list = append(list, c)
 	}
-	return list, sqldb.Wrap(rows.Err(), "claim jobs")
+	if err := rows.Err(); err != nil { // PostgreSQL has rolled the statement back
+		return nil, sqldb.Wrap(err, "claim jobs")
+	}
+	return list, nil
 }
 
 // complete deletes a finished job.

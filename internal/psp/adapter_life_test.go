@@ -404,7 +404,7 @@ func (l *adapterLife) subscribeForFree() {
 
 func (l *adapterLife) listEvents() {
 	l.step("Events", func(ctx context.Context) error {
-		n, err := count(l.Events(ctx, clock.System().Now().Add(-time.Hour), []string{
+		n, err := count(l.Events(ctx, clock.System().Now().Add(-time.Hour), time.Time{}, []string{
 			"customer.created", "customer.updated", "product.created", "price.created", "checkout.session.completed", "customer.subscription.created",
 			"customer.subscription.updated", "customer.subscription.deleted", "invoice.created", "invoice.finalized", "invoice.paid", "invoice.updated",
 			"invoice.payment_succeeded", "charge.succeeded", "charge.refunded", "payment_intent.created", "payment_intent.succeeded",

@@ -83,7 +83,7 @@ func TestAnswersBecomeErrors(t *testing.T) {
 		"refused":                  {400, `{"error":{"type":"invalid_request_error","message":"bad"}}`, psp.ErrRefused, 1, ""},
 		"wrong key":                {401, `{"error":{"type":"invalid_request_error","message":"Invalid key ` + testKey + `"}}`, nil, 1, testKey},
 		"key without permission":   {403, `{"error":{"type":"invalid_request_error","message":"The key lacks a permission"}}`, nil, 1, ""},
-		"key used before":          {400, `{"error":{"type":"idempotency_error","message":"other parameters"}}`, psp.ErrRefused, 1, ""},
+		"key used before":          {400, `{"error":{"type":"idempotency_error","message":"other parameters"}}`, psp.ErrRefused, 10, ""},
 		"no payment method":        {400, `{"error":{"type":"invalid_request_error","code":"resource_missing","message":"This customer has no attached payment source or default payment method."}}`, psp.ErrDeclined, 1, ""},
 		"invoice without a card":   {400, "{\"error\":{\"type\":\"invalid_request_error\",\"message\":\"There is no `default_payment_method` set on this Customer or Invoice.\"}}", psp.ErrDeclined, 1, ""},
 		"card declined":            {402, `{"error":{"type":"card_error","code":"card_declined","message":"4242"}}`, psp.ErrDeclined, 1, "4242"},

@@ -28,13 +28,14 @@ type Event struct {
 // previewPrefix is the ID prefix of invoices that do not exist yet.
 const previewPrefix = "upcoming_"
 
-// Events lists the events of the given types since a time and requests further pages as needed.
-// Each batch of eventTypesMax types is a separate list, newest first. The provider keeps events for
-// 30 days. The iteration stops after an error.
-func (c *Client) Events(ctx context.Context, since time.Time, types []string) iter.Seq2[Event, error] {
+// Events lists the events of the given types from since (inclusive) to until (exclusive; zero means
+// without an end), and requests further pages as needed. Each batch of eventTypesMax types is a
+// separate list, newest first. The provider keeps events for 30 days. The iteration stops after an
+// error.
+func (c *Client) Events(ctx context.Context, since, until time.Time, types []string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for some := range slices.Chunk(types, eventTypesMax) {
-			for e, err := range c.eventsOf(ctx, since, some) {
+			for e, err := range c.eventsOf(ctx, since, until, some) {
 				if !yield(e, err) || err != nil {
 					return
 				}
@@ -44,10 +45,10 @@ func (c *Client) Events(ctx context.Context, since time.Time, types []string) it
 }
 
 // eventsOf is Events for at most eventTypesMax types.
-func (c *Client) eventsOf(ctx context.Context, since time.Time, types []string) iter.Seq2[Event, error] {
+func (c *Client) eventsOf(ctx context.Context, since, until time.Time, types []string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for cursor := ""; ; {
-			page, err := c.eventPage(ctx, since, types, cursor)
+			page, err := c.eventPage(ctx, since, until, types, cursor)
 			if err != nil {
 				yield(Event{}, err)
 				return
@@ -70,11 +71,15 @@ type eventsPage struct {
 	more   bool
 }
 
-func (c *Client) eventPage(ctx context.Context, since time.Time, types []string, after string) (eventsPage, error) {
+func (c *Client) eventPage(ctx context.Context, since, until time.Time, types []string, after string) (eventsPage, error) {
+	created := &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()}
+	if !until.IsZero() {
+		created.LesserThan = until.Unix()
+	}
 	return call(ctx, c, "list events", func(ctx context.Context) (eventsPage, error) {
 		list := c.api.V1Events.List(ctx, &stripe.EventListParams{
 			ListParams:   stripe.ListParams{Limit: stripe.Int64(eventPage), StartingAfter: stringOrNil(after)},
-			CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()},
+			CreatedRange: created,
 			Types:        stripe.StringSlice(types),
 		})
 		if err := list.Err(); err != nil {

@@ -241,7 +241,7 @@ func TestEventsAreReadPageByPage(t *testing.T) {
 		}
 	})
 	var got []psp.Event
-	for e, err := range provider.client(t).Events(t.Context(), second(1700000000), []string{"invoice.paid"}) {
+	for e, err := range provider.client(t).Events(t.Context(), second(1700000000), time.Time{}, []string{"invoice.paid"}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func TestRealListOfEvents(t *testing.T) {
 		types[i] = fmt.Sprintf("invoice.kind_%d", i)
 	}
 	n := 0
-	for e, err := range provider.client(t).Events(t.Context(), time.Unix(1_700_000_000, 0), types) {
+	for e, err := range provider.client(t).Events(t.Context(), time.Unix(1_700_000_000, 0), time.Time{}, types) {
 		if err != nil || e.ID != "evt_1" || !strings.HasPrefix(e.ObjectID, "in_") {
 			t.Errorf("%+v, %v", e, err)
 		}

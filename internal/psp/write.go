@@ -100,10 +100,15 @@ func wrapNotDone(err error) error {
 type otherKey struct{}
 
 // isReplayed reports whether an error is a replay of the provider's first answer to an idempotency
-// key.
+// key, or says that the key was already used with other parameters. Neither says whether the write
+// took effect (https://docs.stripe.com/api/idempotent_requests).
 func isReplayed(err error) bool {
 	var e *stripe.Error
-	return errors.As(err, &e) && e.LastResponse != nil && e.LastResponse.Header.Get("Idempotent-Replayed") == "true"
+	if !errors.As(err, &e) {
+		return false
+	}
+	isOther := e.Type == stripe.ErrorTypeIdempotency && e.HTTPStatusCode == http.StatusBadRequest
+	return isOther || e.LastResponse != nil && e.LastResponse.Header.Get("Idempotent-Replayed") == "true"
 }
 
 // rekey replaces the idempotency key of a request with the key in its context, if any.

@@ -38,8 +38,9 @@ type transaction struct {
 // back, even if a caller in between ignores the error, so that a partial change is never committed.
 //
 // On PostgreSQL it uses READ COMMITTED, and the outermost Tx runs f again, up to a few times, if
-// the database reports a deadlock or a serialization failure. Except through AfterCommit, f must
-// therefore have no effects outside the database. On SQLite it holds the single write lock from its
+// the database reports a deadlock or a serialization failure, and once if a referenced row is
+// missing: another transaction may have deleted it since f read it, and f then rejects it. Except
+// through AfterCommit, f must therefore have no effects outside the database. On SQLite it holds the single write lock from its
 // start and shares its commit with waiting transactions (see groupCommitter): keep it short, and
 // make no network calls in it.
 func (db *DB) Tx(ctx context.Context, f func(ctx context.Context) error) error {
@@ -48,7 +49,8 @@ func (db *DB) Tx(ctx context.Context, f func(ctx context.Context) error) error {
 	}
 	for attempt := 1; ; attempt++ {
 		err := db.runTx(ctx, f)
-		if err == nil || attempt == txAttempts || !isConflict(err) {
+		isGone := db.dialect == Postgres && attempt == 1 && IsForeignKey(err)
+		if err == nil || attempt == txAttempts || !isConflict(err) && !isGone {
 			return err
 		}
 		db.log.DebugContext(ctx, "retrying transaction", "attempt", attempt, "error", err)

@@ -27,7 +27,11 @@ func (s *Service) sendPending(ctx context.Context, op operation, change psp.Chan
 	if err != nil || after.Pending == nil || after.Action.Type == money.ActionConfirm {
 		return err
 	}
-	if err := s.voidInvoice(ctx, after.LatestInvoiceID); err != nil {
+	err = s.voidInvoice(ctx, after.LatestInvoiceID)
+	if errors.Is(err, psp.ErrRefused) { // the payer has paid it, so the change was made
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := s.settleItems(ctx, op.before); err != nil {

@@ -71,6 +71,9 @@ func (s *Service) settleHolds(ctx context.Context, code string) error {
 		default:
 			err = s.readCheckout(ctx, c.session)
 		}
+		if errors.Is(err, psp.ErrNotFound) { // the provider does not have the session, so nobody can pay it
+			err = s.deps.Discounts.Release(ctx, h.TenantID, h.ID)
+		}
 		if err != nil {
 			return err
 		}

@@ -258,6 +258,9 @@ func (s *Service) begin(ctx context.Context, sub Subscription, in instruction, o
 		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
 			return err
 		}
+		if err := authz.Recheck(ctx); err != nil {
+			return err
+		}
 		current, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID)
 		if errors.Is(err, ErrNotFound) || err == nil && current.SyncVersion != sub.SyncVersion {
 			return nil

@@ -25,7 +25,6 @@ func (s *Service) schedulePrice(ctx context.Context, tenantID, id uuid.UUID, p p
 			return in.Kind == opSchedule && in.Scheduled != nil && in.Scheduled.CustomPrice == (p.custom != nil) &&
 				(p.custom == nil || in.Scheduled.PriceCents == *p.custom)
 		},
-		confirm: confirmCaller,
 	})
 }
 

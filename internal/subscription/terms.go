@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
-	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/subscriptions"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -87,15 +86,8 @@ func (s *Service) updateTerms(ctx context.Context, tenantID, id uuid.UUID, c ter
 		repeats: func(earlier instruction) bool {
 			return earlier.Kind == opTerms && earlier.Terms != nil && c.applyTo(*earlier.Terms) == *earlier.Terms
 		},
-		confirm: confirmCaller,
-		send:    s.sendTerms,
+		send: s.sendTerms,
 	})
-}
-
-// confirmCaller checks the caller's permissions again, under the tenant's lock.
-func confirmCaller(ctx context.Context, _ Subscription, _ instruction) (bool, error) {
-	err := authz.Recheck(ctx)
-	return err == nil, err
 }
 
 func (s *Service) checkTerms(ctx context.Context, sub Subscription, c termsChange) (instruction, verdict, error) {

@@ -216,11 +216,9 @@ func (s *Service) Purge(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := s.purge(ctx, id); err != nil {
-			return err
-		}
+		err = errors.Join(err, s.purge(ctx, id)) // the others are still purged
 	}
-	return nil
+	return err
 }
 
 // purgeBatch is the maximum number of tenants that one run purges.

@@ -153,11 +153,9 @@ func (s *Service) LapseVAT(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := s.lapseVAT(ctx, id, before); err != nil {
-			return err
-		}
+		err = errors.Join(err, s.lapseVAT(ctx, id, before))
 	}
-	return nil
+	return err
 }
 
 func (s *Service) lapseVAT(ctx context.Context, id uuid.UUID, before time.Time) error {

@@ -255,11 +255,9 @@ func (s *Service) ExpireGrants(ctx context.Context) error {
 		return err
 	}
 	for _, e := range expired {
-		if err := s.expireGrant(ctx, e); err != nil {
-			return err
-		}
+		err = errors.Join(err, s.expireGrant(ctx, e))
 	}
-	return nil
+	return err
 }
 
 func (s *Service) expireGrant(ctx context.Context, e expiredGrant) error {

@@ -204,3 +204,27 @@ func TestOutboxIsPartOfTheChange(t *testing.T) {
 		}
 	})
 }
+
+// A result that arrives after its lease has expired says nothing about the health of the endpoint,
+// even if the endpoint has responded with 410.
+func TestLateResultDoesNotDisable(t *testing.T) {
+	t.Parallel()
+	eachQueue(t, func(q queue) {
+		id := q.add(1)
+		s := &Service{deps: Deps{DB: q.db, Clock: at(noon)}, store: q.store}
+		answered := func(claimed task, status int) []result {
+			return []result{{task: claimed, made: true, attempt: Attempt{At: noon, StatusCode: &status}, exchange: &exchange{}}}
+		}
+		late := q.claimAt(noon, capacity{id, 1})[0]
+		valid := q.claimAt(noon.Add(leaseTime+time.Second), capacity{id, 1})[0]
+		for _, batch := range [][]result{answered(valid, 200), answered(late, 410)} {
+			if err := s.recordAll(q.t.Context(), batch); err != nil {
+				q.t.Fatal(err)
+			}
+		}
+		known, err := q.lockAll(q.t.Context(), answered(valid, 200))
+		if e := known[id]; err != nil || !e.Enabled || e.failingSince != nil {
+			q.t.Errorf("%+v %v", e, err)
+		}
+	})
+}

@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,7 +58,6 @@ func (s *Service) recordAll(ctx context.Context, batch []result) error {
 		if err != nil {
 			return err
 		}
-		changes := map[uuid.UUID]*health{}
 		outcomes := make([]outcome, 0, len(batch))
 		for _, r := range batch {
 			e, ok := known[r.endpoint.ID]
@@ -64,12 +65,6 @@ func (s *Service) recordAll(ctx context.Context, batch []result) error {
 				continue
 			}
 			outcomes = append(outcomes, outcomeOf(r, e.Enabled))
-			h := changes[e.ID]
-			if h == nil {
-				h = &health{Endpoint: e}
-				changes[e.ID] = h
-			}
-			h.recordResult(r)
 		}
 		if len(outcomes) == 0 {
 			return nil
@@ -81,16 +76,33 @@ func (s *Service) recordAll(ctx context.Context, batch []result) error {
 		if err := s.store.insertExchanges(ctx, outcomes, recorded); err != nil {
 			return err
 		}
+		outcomes = slices.DeleteFunc(outcomes, func(o outcome) bool { return !slices.Contains(recorded, o.delivery) })
 		if err := s.store.noteFailures(ctx, outcomes, s.deps.Clock.Now()); err != nil {
 			return err
 		}
-		for _, h := range changes {
+		for _, h := range collectHealth(batch, known, recorded) {
 			if err := s.recordHealth(ctx, h); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// collectHealth returns the effect of the recorded results of a batch on each endpoint.
+func collectHealth(batch []result, known map[uuid.UUID]Endpoint, recorded []uuid.UUID) map[uuid.UUID]*health {
+	changes := map[uuid.UUID]*health{}
+	for _, r := range batch {
+		e, ok := known[r.endpoint.ID]
+		if !ok || !slices.Contains(recorded, r.delivery) {
+			continue
+		}
+		if changes[e.ID] == nil {
+			changes[e.ID] = &health{Endpoint: e}
+		}
+		changes[e.ID].recordResult(r)
+	}
+	return changes
 }
 
 // outcome is the stored form of a result.
@@ -176,7 +188,7 @@ func (s *Service) DisableFailing(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		failed := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 			known, err := s.store.lockAll(ctx, []result{{task: task{endpoint: Endpoint{ID: id}}}})
 			e, ok := known[id]
 			if err != nil || !ok {
@@ -184,11 +196,9 @@ func (s *Service) DisableFailing(ctx context.Context) error {
 			}
 			return s.recordHealth(ctx, &health{Endpoint: e})
 		})
-		if err != nil {
-			return err
-		}
+		err = errors.Join(err, failed) // the other endpoints are still disabled
 	}
-	return nil
+	return err
 }
 
 // disable disables a locked, enabled endpoint and fails its pending deliveries. It mails the owner

@@ -1,6 +1,8 @@
 package blackbox_test
 
 import (
+	"context"
+	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -157,4 +159,31 @@ func TestCommonPasswordsAreRefused(t *testing.T) {
 		s.Call("PATCH", "/api/v1/admin/tenants/"+ada.Tenant+"/members/"+apptest.IDText(float64(s.UserID(ada.Token))), s.Admin(),
 			apptest.Object{"password": "princess"}).WantInvalid("password")
 	})
+}
+
+// A login with the correct password that its caller aborts is not counted as a wrong one.
+func TestAbortedLoginsAreNotCounted(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.Register("ada@example.com", false)
+		login := apptest.Object{"email": "ada@example.com", "password": "correct horse"}
+		try := func() int { return s.Call("POST", "/api/v1/auth/login", "", login).Status }
+		began := time.Now()
+		if status := try(); status != 200 {
+			t.Fatal(status)
+		}
+		took := time.Since(began)
+		for i := range 60 {
+			ctx, cancel := context.WithTimeout(t.Context(), took*time.Duration(i%20+1)/20)
+			if answer, err := http.DefaultClient.Do(s.NewRequest("POST", "/api/v1/auth/login", "", login).WithContext(ctx)); err == nil {
+				answer.Body.Close()
+			}
+			cancel()
+		}
+		began = time.Now()
+		apptest.Eventually(t, "a login after the aborted ones", func() bool { return try() == 200 })
+		if waited := time.Since(began); waited > 50*time.Second {
+			t.Errorf("the account was closed: waited %s", waited)
+		}
+	}, countsGuesses)
 }

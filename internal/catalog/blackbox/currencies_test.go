@@ -331,3 +331,38 @@ func TestCurrencyRace(t *testing.T) {
 		}
 	})
 }
+
+// If a currency is deleted while a price in it is saved, the price is rejected or the currency stays.
+func TestDeletedCurrencyRace(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		plan := k.CreatePricedPlan(k.CreateProduct("races"), "races", map[string]int{"EUR": 100})
+		for round := range dbtest.Rounds(10, 50) {
+			code := "Q" + string(rune('A'+round/26)) + string(rune('A'+round%26))
+			s.Call("POST", currencies, k.Token, map[string]any{"code": code, "name": "Q", "symbol": "Q", "minor_units": 2}).Want(201)
+			var deleted, saved, metered apptest.Reply
+			var wg sync.WaitGroup
+			wg.Go(func() { deleted = s.Call("DELETE", currencies+"/"+code, k.Token, nil) })
+			wg.Go(func() {
+				saved = k.AdminCall("PUT", "/plans/"+plan+"/prices", map[string]any{"prices": []any{map[string]any{"currency": code, "price_cents": 100}}})
+			})
+			wg.Go(func() {
+				metered = k.AdminCall("POST", "/meters", map[string]any{
+					"code": fmt.Sprintf("m%d", round), "name": "M", "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "soft",
+					"prices": []any{map[string]any{"currency": code, "unit_price_cents": 1}},
+				})
+			})
+			wg.Wait()
+			for what, a := range map[string]apptest.Reply{"delete": deleted, "plan": saved, "meter": metered} {
+				if a.Status >= 500 {
+					t.Fatalf("%s: %d %s", what, a.Status, a.Text)
+				}
+			}
+			if deleted.Status == 204 {
+				saved.WantInvalid("prices.0.currency")
+				metered.WantInvalid("prices.0.currency")
+			}
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -137,4 +138,39 @@ func TestConfirmInvoice(t *testing.T) {
 		s.Call("GET", path, c.Token, nil).Want(200).WantAt("data.status", "paid").WantAt("data.payment_action", nil)
 		s.Subscription(c.Owner).WantAt("data.status", "active")
 	})
+}
+
+// An admin voids an invoice, or records its payment, while a member's payment is being declined.
+// The member did not pay.
+func TestPayingAnInvoiceThatIsSettledMeanwhile(t *testing.T) {
+	t.Parallel()
+	for what, path := range map[string]string{"void": "/void", "marked as paid": "/mark-paid"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
+				k := s.CatalogAdmin()
+				plan := k.CreatePricedPlan(k.CreateProduct("life"), "plain", map[string]int{"EUR": 2000})
+				c := s.NewCustomer("ada")
+				k.AdminCall("POST", "/tenants/"+c.Tenant+"/subscriptions", map[string]any{"plan_id": plan, "currency": "EUR", "collection": "invoice"}).Want(201)
+				id := s.Invoices(c.Owner, 1)[0].(map[string]any)["id"].(string)
+				asked := make(chan struct{})
+				var first sync.Once
+				p.Tamper(func(r *http.Request) (does apptest.Verdict) {
+					if strings.HasSuffix(r.URL.Path, "/pay") {
+						first.Do(func() { does = apptest.HoldAnswer; close(asked) })
+					}
+					return does
+				})
+				paid := make(chan apptest.Reply, 1)
+				go func() { paid <- s.Call("POST", c.Path("/invoices/"+id+"/pay"), c.Token, nil) }()
+				<-asked
+				k.AdminCall("POST", "/tenants/"+c.Tenant+"/invoices/"+id+path, map[string]any{}).Want(200)
+				p.ReleaseAnswers()
+				(<-paid).WantRefused(409, "invoice_not_payable")
+				if n := s.CountAudited(c.Owner, "invoice.paid"); n != 0 {
+					t.Errorf("%d entries of a payment", n)
+				}
+			})
+		})
+	}
 }

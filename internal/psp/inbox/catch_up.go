@@ -18,6 +18,9 @@ const (
 	// catchUpMost is the longest time that the list is read back. The provider keeps no older
 	// events.
 	catchUpMost = 30 * 24 * time.Hour
+	// catchUpPart is the part of the list after which the cursor moves, so that a long list does not
+	// have to be read within one run.
+	catchUpPart = 6 * time.Hour
 )
 
 // MinRetention is how long handled events must be stored. The provider can still list them, and an
@@ -35,8 +38,9 @@ func (r *Receiver) DeleteOld(ctx context.Context, from, before time.Time, limit 
 // types that the provider need not send. It runs periodically, in one instance at a time
 // (rules: psp#notifications).
 //
-// Invariant: the cursor moves only after everything in the list is stored, to the time at which
-// reading the list began. After a failure in between, the whole list is read again.
+// Invariant: the list is read in parts, oldest first, and the cursor moves to the end of a part only
+// after everything in it is stored; after the last part, to the time at which CatchUp began. After a
+// failure in between, the part is read again.
 func (r *Receiver) CatchUp(ctx context.Context) (int, error) {
 	now := r.clock.Now()
 	since, err := r.inbox.cursor(ctx)
@@ -51,7 +55,34 @@ func (r *Receiver) CatchUp(ctx context.Context) (int, error) {
 		since = earliest
 	}
 	missed := 0
-	for e, err := range r.client.Events(ctx, since, r.Types()) {
+	for {
+		until := since.Add(catchUpPart)
+		isLast := !until.Before(now)
+		if isLast {
+			until = time.Time{} // the provider's clock may be ahead
+		}
+		n, err := r.readMissed(ctx, since, until)
+		if missed += n; err != nil {
+			return missed, err
+		}
+		if isLast {
+			break
+		}
+		if err := r.inbox.moveCursor(ctx, until); err != nil {
+			return missed, err
+		}
+		since = until
+	}
+	if missed > 0 {
+		r.log.WarnContext(ctx, MissedMessage, "count", missed)
+	}
+	return missed, r.inbox.moveCursor(ctx, now)
+}
+
+// readMissed processes the events of a part of the list, and returns the number of missed ones.
+func (r *Receiver) readMissed(ctx context.Context, since, until time.Time) (int, error) {
+	missed := 0
+	for e, err := range r.client.Events(ctx, since, until, r.Types()) {
 		if err != nil {
 			return missed, err
 		}
@@ -63,8 +94,5 @@ func (r *Receiver) CatchUp(ctx context.Context) (int, error) {
 			missed++
 		}
 	}
-	if missed > 0 {
-		r.log.WarnContext(ctx, MissedMessage, "count", missed)
-	}
-	return missed, r.inbox.moveCursor(ctx, now)
+	return missed, nil
 }

@@ -59,3 +59,26 @@ func TestLostAnswerToAMarking(t *testing.T) {
 		}
 	})
 }
+
+// The provider created the subscription, but its response was lost. If the customer's card changes
+// before the retry, the provider rejects the idempotency key, and the retry finds the subscription.
+// Source: https://docs.stripe.com/error-low-level#idempotency
+func TestContractRetriedWithAnotherCard(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
+		s.Chaos(apptest.ChaosNoWebhooks)
+		ada := s.NewCustomer("ada")
+		body := apptest.Object{"plan_id": s.PlanID(ada.Owner, "starter"), "currency": "EUR", "price_cents": 500}
+		p.Tamper(answersAreLost("POST", "/subscriptions"))
+		makeContract(ada, body).WantRefused(502, "psp_error")
+		p.Tamper(nil)
+		customer := ada.ProviderObjects(ada.Owner, "customer")[0].Str("id")
+		card := s.AtProvider("POST", "/payment_methods/pm_card_visa/attach", "customer", customer).Str("id")
+		s.AtProvider("POST", "/customers/"+customer, "invoice_settings[default_payment_method]", card)
+		s.RetryWhileDown(func() apptest.Reply { return makeContract(ada, body) }).Want(201)
+		makeContract(ada, body).WantRefused(422, "subscription_already_exists")
+		if n := len(ada.ProviderObjects(ada.Owner, "subscription")); n != 1 {
+			t.Errorf("%d subscriptions at the provider", n)
+		}
+	})
+}

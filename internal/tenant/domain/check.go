@@ -114,7 +114,17 @@ func (s *Service) check(ctx context.Context, d Domain) (bool, error) {
 	published, err := s.isPublished(ctx, d)
 	if err != nil {
 		s.deps.Log.InfoContext(ctx, "failed to look up the record of a domain", "domain", d.Name, "error", err)
-		return false, ctx.Err()
+		// Check it after all others in the next run.
+		err := s.change(context.WithoutCancel(ctx), d.TenantID, d.ID, func(ctx context.Context, current Domain) error {
+			now := s.deps.Clock.Now()
+			at := now.Add(-checkInterval)
+			current.LastCheckedAt = &at
+			return s.store.update(ctx, current, now)
+		})
+		if errors.Is(err, errNotFound) || isTenantGone(err) {
+			err = nil
+		}
+		return false, errors.Join(ctx.Err(), err)
 	}
 	err = s.change(ctx, d.TenantID, d.ID, func(ctx context.Context, current Domain) error {
 		return s.finishCheck(ctx, current, published)
