@@ -29,12 +29,10 @@ func (hangingDNS) LookupTXT(ctx context.Context, name string) ([]string, error) 
 
 type anyTenant struct{}
 
-func (anyTenant) Get(context.Context, uuid.UUID) (tenant.Tenant, error) { return tenant.Tenant{}, nil }
-func (anyTenant) LockLive(context.Context, uuid.UUID) (tenant.Tenant, error) {
-	return tenant.Tenant{}, nil
-}
-func (anyTenant) Owner(context.Context, uuid.UUID) (*tenant.Member, error) { return nil, nil }
-func (anyTenant) Locale(context.Context, tenant.Tenant, string) (string, error) {
+func (anyTenant) Get(context.Context, uuid.UUID) (t tenant.Tenant, err error)        { return }
+func (anyTenant) LockLive(context.Context, uuid.UUID) (t tenant.Tenant, err error)   { return }
+func (anyTenant) Owner(context.Context, uuid.UUID) (owner *tenant.Member, err error) { return }
+func (anyTenant) Locale(context.Context, tenant.Tenant, string) (locale string, err error) {
 	return "en", nil
 }
 
