@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -44,9 +45,10 @@ func (s *Service) CheckOwner(ctx context.Context, o NewOwner) error {
 }
 
 // AssignOwner returns the account of an owner, locked in the transaction of ctx, and creates it if
-// no account uses the email. It calls join, which adds the user to the tenant. A new account has no
-// password: it gets one mail with a link to set it, in the owner's language. Using the link verifies
-// the email. An existing account keeps its name and gets no mail (rules: tenant#provisioning).
+// no account uses the email. It calls join, which adds the user to the tenant. An existing account
+// keeps its name. Unless its email is verified, the owner gets one mail, in the owner's language,
+// with a link to set a password. Using the link verifies the email and claims the account (rules:
+// tenant#provisioning).
 func (s *Service) AssignOwner(ctx context.Context, o NewOwner, tenantName string, join func(ctx context.Context, userID int64) error) (int64, error) {
 	email, err := mail.NormalizeAddress(o.Email)
 	if err != nil {
@@ -60,7 +62,7 @@ func (s *Service) AssignOwner(ctx context.Context, o NewOwner, tenantName string
 	user.ID, err = s.store.insertUser(ctx, newUser{name: user.Name, email: email, locale: o.Locale, externalID: o.ExternalID}, now)
 	switch {
 	case errors.Is(err, errEmailTaken):
-		return s.assignExisting(ctx, email, o, join, now)
+		return s.assignExisting(ctx, email, o, tenantName, join, now)
 	case sqldb.IsUnique(err): // on external_id; the case above handles the email
 		return 0, errExternalID
 	case err != nil:
@@ -72,12 +74,15 @@ func (s *Service) AssignOwner(ctx context.Context, o NewOwner, tenantName string
 	return user.ID, s.mailNewOwner(ctx, user, tenantName, now)
 }
 
-func (s *Service) assignExisting(ctx context.Context, email string, o NewOwner, join func(ctx context.Context, userID int64) error, now time.Time) (int64, error) {
+// assignExisting is AssignOwner for an existing account. If its email is not verified, another person
+// may have registered it, so the owner gets the mail of a new account.
+func (s *Service) assignExisting(ctx context.Context, email string, o NewOwner, tenantName string, join func(ctx context.Context, userID int64) error, now time.Time) (int64, error) {
 	id, _, err := s.store.userOfEmail(ctx, email)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := s.lock(ctx, id); err != nil {
+	user, err := s.lock(ctx, id)
+	if err != nil {
 		return 0, err
 	}
 	if err := join(ctx, id); err != nil {
@@ -89,7 +94,10 @@ func (s *Service) assignExisting(ctx context.Context, email string, o NewOwner, 
 			err = errExternalID
 		}
 	}
-	return id, err
+	if err != nil || user.verified {
+		return id, err
+	}
+	return id, s.mailNewOwner(ctx, User{ID: id, Name: cmp.Or(o.Name, user.Name), Email: email, Locale: cmp.Or(o.Locale, user.Locale)}, tenantName, now)
 }
 
 // mailNewOwner mails the link with which a new owner sets the first password. The link is valid for

@@ -197,7 +197,7 @@ func (s *Service) GuessCode(ctx context.Context, userID int64, check func(contex
 }
 
 func (s *Service) countCode(ctx context.Context, userID int64) (countedGuess, error) {
-	return s.countGuess(ctx, codeGuesses(userID), func(ctx context.Context) error {
+	return s.countGuess(ctx, codeGuesses(userID), errTooManyCodes, func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 			return s.Record(ctx, userID, "login.blocked", nil, map[string]any{"method": "code"})
 		})

@@ -21,14 +21,18 @@ func (s *Service) LockForLogin(ctx context.Context, email string) (self Self, fo
 	return newSelf(user), err == nil, err
 }
 
-// CreateForLogin creates an account with a verified email, without a password and a tenant. It
-// returns an error if an account uses the email (see IsEmailTaken).
-func (s *Service) CreateForLogin(ctx context.Context, name, email string) (int64, error) {
-	userID, err := s.insertVerified(ctx, name, email)
+// CreateForLogin creates an account with a verified email and without a password, and calls join,
+// which adds the user to a tenant. It returns an error if an account uses the email (see
+// IsEmailTaken).
+func (s *Service) CreateForLogin(ctx context.Context, name, email string, join func(ctx context.Context, userID int64) error) (int64, error) {
+	user, err := s.insertVerified(ctx, name, email)
 	if err != nil {
 		return 0, err
 	}
-	return userID, s.welcome(ctx, email, name)
+	if err := join(ctx, user.ID); err != nil {
+		return 0, err
+	}
+	return user.ID, s.welcome(ctx, user)
 }
 
 // Claim removes the password and ends the logins of an account whose email was never verified, for

@@ -61,8 +61,8 @@ type countedGuess struct {
 // time to wait, even if this password is correct. key is the email; emails without an account are
 // counted alike, so that the limit does not reveal whether an account exists (rules:
 // account#wrong-passwords). Codes of second factors have separate keys (see codeGuesses). If the
-// guess closes the account and is wrong, recordWrong calls closed.
-func (s *Service) countGuess(ctx context.Context, key string, closed func(context.Context) error) (countedGuess, error) {
+// guess closes the account and is wrong, recordWrong calls closed. tooMany is the error over the limit.
+func (s *Service) countGuess(ctx context.Context, key string, tooMany *fault.Error, closed func(context.Context) error) (countedGuess, error) {
 	limit := int64(s.deps.WrongPasswords)
 	nothing := func(context.Context) error { return nil }
 	if limit <= 0 {
@@ -79,7 +79,7 @@ func (s *Service) countGuess(ctx context.Context, key string, closed func(contex
 			before = guessCounter{began: now, closed: now}
 		}
 		if left := before.waitTime(limit, now); left > 0 {
-			refusal := *errTooManyGuesses
+			refusal := *tooMany
 			refusal.RetryAfter = (left + time.Second - 1).Truncate(time.Second)
 			return &refusal
 		}
@@ -126,4 +126,7 @@ func (s *Service) recordBlocked(ctx context.Context, email string) error {
 	})
 }
 
-var errTooManyGuesses = fault.New(fault.TooMany, "error.too_many_guesses")
+var (
+	errTooManyGuesses = fault.New(fault.TooMany, "error.too_many_guesses")
+	errTooManyCodes   = fault.New(fault.TooMany, "error.too_many_codes")
+)

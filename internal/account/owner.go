@@ -33,7 +33,7 @@ func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string
 	if err != nil {
 		return OwnerProof{}, err
 	}
-	guess, err := s.countGuess(ctx, user.Email, func(ctx context.Context) error { return s.recordBlocked(ctx, user.Email) })
+	guess, err := s.countGuess(ctx, user.Email, errTooManyGuesses, func(ctx context.Context) error { return s.recordBlocked(ctx, user.Email) })
 	if err != nil {
 		return OwnerProof{}, err
 	}

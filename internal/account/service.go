@@ -172,18 +172,22 @@ func (s *Service) createAccount(ctx context.Context, r Registration, hash *strin
 	if err := also(ctx, user); err != nil {
 		return User{}, err
 	}
-	if err := s.welcome(ctx, email, r.Name); err != nil {
+	if err := s.welcome(ctx, user); err != nil {
 		return User{}, err
 	}
 	return user, s.noteDevice(ctx, user, true, now)
 }
 
-// welcome sends a new user the welcome mail in the language of the request.
-func (s *Service) welcome(ctx context.Context, email, name string) error {
+// welcome sends the welcome mail to a new user, who has joined their tenant.
+func (s *Service) welcome(ctx context.Context, user User) error {
 	if s.deps.Notices == nil { // in the CLI
 		return nil
 	}
-	return s.deps.Notices.Welcome(ctx, i18n.Locale(ctx), email, name)
+	locale, err := s.deps.Tenants.LocaleOf(ctx, user.ID, user.Locale, i18n.Locale(ctx))
+	if err != nil {
+		return err
+	}
+	return s.deps.Notices.Welcome(ctx, locale, user.Email, user.Name)
 }
 
 // requestedLocale returns the language that the request asks for, or nil.
@@ -218,7 +222,7 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 	if err != nil {
 		normalized = "" // no account matches, and the login takes the same time
 	}
-	guess, err := s.countGuess(ctx, normalized, func(ctx context.Context) error { return s.recordBlocked(ctx, normalized) })
+	guess, err := s.countGuess(ctx, normalized, errTooManyGuesses, func(ctx context.Context) error { return s.recordBlocked(ctx, normalized) })
 	if err != nil {
 		return User{}, Tokens{}, err
 	}

@@ -50,26 +50,28 @@ func (s *Service) createByVerifiedEmail(ctx context.Context, name, email string)
 			return 0, err
 		}
 	}
-	userID, err := s.insertVerified(ctx, name, email)
+	user, err := s.insertVerified(ctx, name, email)
 	if err != nil {
 		return 0, err
 	}
 	joined := false
 	if joins != uuid.Nil {
-		if joined, err = s.deps.Domains.AddNew(ctx, joins, userID); err != nil {
+		if joined, err = s.deps.Domains.AddNew(ctx, joins, user.ID); err != nil {
 			return 0, err
 		}
 	}
 	if !joined {
-		if _, err := s.deps.Tenants.Create(ctx, userID, firstTenantName(Registration{Name: name})); err != nil {
+		if _, err := s.deps.Tenants.Create(ctx, user.ID, firstTenantName(Registration{Name: name})); err != nil {
 			return 0, err
 		}
 	}
-	return userID, s.welcome(ctx, email, name)
+	return user.ID, s.welcome(ctx, user)
 }
 
-func (s *Service) insertVerified(ctx context.Context, name, email string) (int64, error) {
-	return s.store.insertUser(ctx, newUser{name: name, email: email, verified: true, locale: requestedLocale(ctx)}, s.deps.Clock.Now())
+func (s *Service) insertVerified(ctx context.Context, name, email string) (user User, err error) {
+	user = User{Name: name, Email: email, Locale: requestedLocale(ctx)}
+	user.ID, err = s.store.insertUser(ctx, newUser{name: name, email: email, verified: true, locale: user.Locale}, s.deps.Clock.Now())
+	return user, err
 }
 
 // claim gives an account to the person who has just proved ownership of its email, which was not

@@ -198,8 +198,9 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 	})
 	d.self = selfservice.NewService(selfservice.Deps{
 		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters, Memberships: link, Avatars: d.avatars, Audit: d.audit, Factors: d.factors,
-		EmailCodes: p.settings.AllowsLogin(settings.EmailCodeLogin),
-		Limiter:    limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
+		Passwords: p.settings.AllowsLogin(settings.PasswordLogin), Passkeys: p.settings.AllowsLogin(settings.PasskeyLogin),
+		EmailCodes: p.settings.AllowsLogin(settings.EmailCodeLogin), Providers: func() []string { return d.oauth.Providers() },
+		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.pushes = webpush.NewService(webpush.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Log: p.log,

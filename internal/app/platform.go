@@ -101,7 +101,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out environment, log *slog.L
 	}
 	p.outbox = mail.NewOutbox(p.jobs, out.sender)
 	p.letters, err = letters.New(letters.Config{
-		FrontendURL: p.frontend.URL, Paths: p.frontend.Paths, PublicURL: p.publicURL, Brand: s.Brand, Templates: s.Templates, Locales: s.Locales, Optional: s.OptionalMails, Practice: s.StripeURL != nil, Outbox: p.outbox, Clock: p.clock, Log: log,
+		FrontendURL: p.frontend.URL, Paths: p.frontend.Paths, PublicURL: p.publicURL, Brand: s.Brand, Templates: s.Templates, Locales: s.Locales, Optional: s.OptionalMails, Practice: s.StripeURL != nil, Passwordless: !s.AllowsLogin(settings.PasswordLogin), Outbox: p.outbox, Clock: p.clock, Log: log,
 	})
 	return p, err
 }

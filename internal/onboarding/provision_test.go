@@ -226,18 +226,58 @@ func TestLifetimeOfTheOwnersLink(t *testing.T) {
 	})
 }
 
-// An account without a tenant becomes the owner, keeps its name and gets no mail.
+// An account without a tenant becomes the owner, keeps its name and, if its email is verified, gets
+// no mail.
 func TestOwnerWithAnAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		key := newKey(s, "tenants.write")
 		alone := s.RegisterAlone("Ada Lovelace", "ada@example.com")
+		s.VerifyEmail(alone, "ada@example.com")
+		before := len(s.Mails("ada@example.com"))
 		owner := apptest.Object{"email": "ADA@example.com", "name": "Somebody", "external_id": "usr-1", "locale": "it"}
 		made := s.Call("POST", adminTenants, key, apptest.Object{"name": "Engines", "owner": owner}).Want(201)
 		made.WantAt("data.owner.name", "Ada Lovelace").WantAt("data.owner.external_id", "usr-1")
 		s.Call("GET", "/api/v1/tenant", alone, nil).Want(200).WantAt("data.id", made.Str("data.id")).WantAt("data.user_role", "owner")
-		if n := len(s.Mails("ada@example.com")); n != 0 {
-			t.Errorf("%d mails", n)
+		if n := len(s.Mails("ada@example.com")); n != before {
+			t.Errorf("%d mails, want %d", n, before)
+		}
+	})
+}
+
+// A person may have registered the owner's email beforehand. The account becomes the owner, and the
+// owner gets the mail. Using its link ends the other person's password and logins, verifies the
+// email and keeps the tenant.
+func TestOwnerWithAnUnverifiedAccount(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		key := newKey(s, "tenants.write")
+		for email, provision := range map[string]func(owner apptest.Object) string{
+			"post@example.com": func(owner apptest.Object) string {
+				return s.Call("POST", adminTenants, key, apptest.Object{"name": "Engines", "owner": owner}).Want(201).Str("data.id")
+			},
+			"patch@example.com": func(owner apptest.Object) string {
+				id := s.Call("POST", adminTenants, key, apptest.Object{"name": "Engines"}).Want(201).Str("data.id")
+				s.Call("PATCH", adminTenants+"/"+id, key, apptest.Object{"owner": owner}).Want(200)
+				return id
+			},
+		} {
+			squatter := s.RegisterAlone("Mallory", email)
+			id := provision(apptest.Object{"email": email, "locale": "it"})
+			s.Call("GET", "/api/v1/tenant", squatter, nil).Want(200).WantAt("data.id", id)
+			subject, token := ownerLink(s, email)
+			if !strings.HasPrefix(subject, "Attivi il Suo account") {
+				t.Errorf("the subject is %q", subject)
+			}
+			s.Call("POST", "/api/v1/auth/reset-password", "", apptest.Object{
+				"email": email, "token": token, "password": "a new password", "password_confirmation": "a new password",
+			}).Want(200)
+
+			s.Call("GET", "/api/v1/auth/me", squatter, nil).Want(401)
+			s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": email, "password": "correct horse"}).WantRefused(401, "INVALID_CREDENTIALS")
+			login := s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": email, "password": "a new password"}).Want(200).Str("accessToken")
+			s.Call("GET", "/api/v1/auth/me", login, nil).Want(200).WantAt("user.email_verified", true)
+			s.Call("GET", "/api/v1/tenant", login, nil).Want(200).WantAt("data.id", id).WantAt("data.user_role", "owner")
 		}
 	})
 }

@@ -78,7 +78,7 @@ func (s *Service) Member(ctx context.Context, tenantID uuid.UUID, userID int64) 
 
 // ChangeRole gives a member another role. An actor cannot change their own role or the owner's, or
 // grant or remove a role with a permission that they lack (403). The role owner and unknown roles
-// are a validation error on role_id (422).
+// are a validation error on role_id (422). The role that the member has changes nothing.
 func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, userID, roleID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		m, err := s.loadChangeableMember(ctx, by, tenantID, userID)
@@ -93,6 +93,8 @@ func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 			return err
 		case !by.hasPermissions(role.Permissions):
 			return errNotHeld
+		case roleID == m.RoleID:
+			return nil
 		}
 		if err := s.store.setRole(ctx, tenantID, userID, roleID); err != nil {
 			return err

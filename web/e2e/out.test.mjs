@@ -172,6 +172,19 @@ for (const width of [1280, 390]) {
   })
 }
 
+test('without password logins, the pages for passwords lead to the sign-in page', { skip }, async (t) => {
+  const codes = await startService({ TENANTRY_LOGIN_METHODS: 'email_code,passkey' })
+  t.after(() => codes.stop())
+  const page = await visit(t, browser, codes.base, { expect: ['401 /api/v1/auth/me'] })
+  for (const path of ['/forgot-password', '/reset-password?token=x&email=a@b.test']) {
+    await page.goto(path)
+    await page.getByRole('heading', { name: 'Passwords are not used here' }).waitFor()
+    await check(page, path)
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+    await page.waitForURL(`${codes.base}/sign-in`)
+  }
+})
+
 test('the pages that need no login pass axe in both themes', { skip }, async (t) => {
   for (const theme of ['light', 'dark']) {
     // The sign-in page asks for passkey options, which sets the cookie by which the pages after it expect a session.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
@@ -75,6 +76,22 @@ func TestLocaleOfUsers(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "guest@example.com"}).Want(200)
 		wantMail(s, "guest@example.com", "Reimposta")
 	})
+}
+
+// The welcome mail of a new member is in the language of the tenant.
+func TestLocaleOfTheWelcomeMail(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"settings": apptest.Object{"locale": "it"}}).Want(200)
+		_, invitation := s.Invite(ada, "bob@example.com", "member")
+		body := apptest.Object{"name": "Bob", "email": "bob@example.com", "password": "correct horse", "password_confirmation": "correct horse"}
+		in(s, "es", "POST", "/api/v1/invitations/"+invitation+"/accept-with-registration", "", body).Want(201)
+		wantMail(s, "bob@example.com", "Le diamo il benvenuto")
+
+		in(s, "es", "POST", "/api/v1/auth/register", "", apptest.Registration("eve@example.com", nil)).Want(201)
+		wantMail(s, "eve@example.com", "Le damos la bienvenida") // a new tenant without a language
+	}, func(s *settings.Settings) { s.OptionalMails = []string{"welcome"} })
 }
 
 // The first delegated login stores the language of the browser, or else of the frontend.

@@ -228,7 +228,10 @@ func TestExportHasEverythingButSecrets(t *testing.T) {
 		} {
 			kept.WantAt(path, want)
 		}
-		for list, n := range map[string]int{"logins": 2, "impersonations": 2} {
+		kept.TimeAt("account.last_login_at")
+		kept.TimeAt("known_browsers.0.last_login_at")
+		kept.TimeAt("known_browsers.0.previous_login_at")
+		for list, n := range map[string]int{"logins": 2, "impersonations": 2, "known_browsers": 1} {
 			if got, _ := kept.At(list).([]any); len(got) != n {
 				t.Errorf("%s: %v", list, got)
 			}

@@ -21,6 +21,7 @@ type Export struct {
 	Logins        []UserSession         `json:"logins"`
 	Identities    []ExportIdentity      `json:"identities"`
 	Factors       ExportFactors         `json:"second_factors"`
+	Devices       []ExportDevice        `json:"known_browsers"`
 	Browsers      []ExportBrowser       `json:"push_subscriptions"`
 	Links         []ExportLink          `json:"email_verifications"`
 	Invitations   []ExportInvitation    `json:"invitations_received"`
@@ -39,6 +40,7 @@ type ExportAccount struct {
 	HasPassword     bool        `json:"has_password"`
 	Avatar          *string     `json:"avatar"` // path
 	IsPlatformAdmin bool        `json:"is_platform_admin"`
+	LastLoginAt     *shape.Time `json:"last_login_at"`
 	CreatedAt       shape.Time  `json:"created_at"`
 	UpdatedAt       shape.Time  `json:"updated_at"`
 }
@@ -73,6 +75,13 @@ type ExportFactor struct {
 	Name       string      `json:"name,omitempty"`
 	CreatedAt  shape.Time  `json:"created_at"`
 	LastUsedAt *shape.Time `json:"last_used_at"`
+}
+
+// ExportDevice is a pair of browser and network of the user's logins. Only its hash is stored.
+type ExportDevice struct {
+	Hash            string      `json:"hash"`
+	LastLoginAt     shape.Time  `json:"last_login_at"`
+	PreviousLoginAt *shape.Time `json:"previous_login_at"`
 }
 
 // ExportBrowser is a browser that receives the user's push messages.

@@ -34,8 +34,9 @@ func (s *Service) Identities(ctx context.Context, userID int64) ([]Identity, err
 }
 
 // RemoveIdentity removes an identity of the caller and ends the logins through it. It returns
-// LAST_LOGIN_METHOD if the account could not log in without it, and IDENTITY_MANAGED for the identity
-// of the tenant's single sign-on. A later delegated login treats the identity as new.
+// LAST_LOGIN_METHOD if the account could not log in without it by an enabled method, and
+// IDENTITY_MANAGED for the identity of the tenant's single sign-on. A later delegated login treats the
+// identity as new.
 //
 // Invariant: the user is locked while the identities are counted, so concurrent calls cannot remove
 // the last two.
@@ -52,18 +53,19 @@ func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id u
 		if err != nil {
 			return err
 		}
-		hasPasskey, err := s.deps.Factors.CanLogIn(ctx, self.ID)
-		if err != nil {
-			return err
-		}
 		i := slices.IndexFunc(identities, func(i Identity) bool { return i.ID == id })
 		switch {
 		case i < 0:
 			return errNotFound
 		case identities[i].Provider == singleSignOn:
 			return errIdentityManaged
-		case !self.HasPassword && !hasPasskey && len(identities) == 1 && !s.deps.EmailCodes:
-			return errLastLoginMethod
+		}
+		canLogIn, err := s.canLogIn(ctx, self, slices.Concat(identities[:i], identities[i+1:]))
+		if err == nil && !canLogIn {
+			err = errLastLoginMethod
+		}
+		if err != nil {
+			return err
 		}
 		if err := s.store.deleteIdentity(ctx, id); err != nil {
 			return err
@@ -73,6 +75,21 @@ func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id u
 		}
 		return s.deps.Accounts.Record(ctx, self.ID, "identity.removed", map[string]any{"id": id, "provider": identities[i].Provider}, nil)
 	})
+}
+
+// canLogIn reports whether a user with the identities can log in by an enabled method.
+func (s *Service) canLogIn(ctx context.Context, self account.Self, identities []Identity) (bool, error) {
+	if s.deps.EmailCodes || s.deps.Passwords && self.HasPassword {
+		return true, nil
+	}
+	providers := append(s.deps.Providers(), singleSignOn)
+	if slices.ContainsFunc(identities, func(i Identity) bool { return slices.Contains(providers, i.Provider) }) {
+		return true, nil
+	}
+	if !s.deps.Passkeys {
+		return false, nil
+	}
+	return s.deps.Factors.CanLogIn(ctx, self.ID)
 }
 
 func (s store) identities(ctx context.Context, userID int64) ([]Identity, error) {

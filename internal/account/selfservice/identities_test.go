@@ -157,6 +157,26 @@ func TestLastIdentityWithEmailCodes(t *testing.T) {
 	}, func(s *settings.Settings) { s.LoginMethods = append(s.EnabledLoginMethods(), settings.EmailCodeLogin) })
 }
 
+// A login method that is disabled does not count: an account keeps the last identity by which it can
+// log in.
+func TestLastIdentityWithDisabledMethods(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		deb := delegate(s, "deb@example.com").Str("accessToken")
+		path := "/api/v1/user/identities/" + identities(s, deb).Str("data.0.id")
+		s.Call("PUT", "/api/v1/user/password", deb, apptest.Object{"password": password, "password_confirmation": password}).Want(204)
+		confirmed := apptest.Object{"current_password": password}
+		s.Call("DELETE", path, deb, confirmed).As("a password that cannot log in").WantRefused(409, "LAST_LOGIN_METHOD")
+
+		apptest.Exec(t, s.DB(), `INSERT INTO oauth_identities (provider, subject, id, user_id, email, created_at) VALUES ('gone', 's', $1, $2, 'deb@example.com', $3)`,
+			uuid.New(), s.UserID(deb), s.Now())
+		s.Call("DELETE", path, deb, confirmed).As("an identity of a former provider").WantRefused(409, "LAST_LOGIN_METHOD")
+		apptest.Exec(t, s.DB(), `INSERT INTO oauth_identities (provider, subject, id, user_id, email, created_at) VALUES ('sandbox', 's', $1, $2, 'deb@example.com', $3)`,
+			uuid.New(), s.UserID(deb), s.Now())
+		s.Call("DELETE", path, deb, confirmed).Want(204)
+	}, func(s *settings.Settings) { s.LoginMethods = []string{settings.OAuthLogin} })
+}
+
 // Account events are recorded in the tenant's audit log and in the user's export, without secrets.
 func TestAccountsLeaveEntries(t *testing.T) {
 	t.Parallel()

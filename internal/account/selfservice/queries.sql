@@ -72,7 +72,7 @@ WHERE id = $1;
 SELECT count(*) FROM memberships WHERE user_id = $1;
 
 -- name: ExportUser :one
-SELECT id, name, email, external_id, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
+SELECT id, name, email, external_id, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, last_login_at, created_at, updated_at
 FROM users WHERE id = $1;
 
 -- name: ExportMemberships :many
@@ -103,6 +103,9 @@ DELETE FROM oauth_identities WHERE id = $1;
 
 -- name: ExportPushes :many
 SELECT endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id;
+
+-- name: ExportDevices :many
+SELECT device_hash, last_login_at, previous_login_at FROM known_devices WHERE user_id = $1 ORDER BY last_login_at, device_hash;
 
 -- name: ExportVerifications :many
 SELECT email, created_at, expires_at FROM email_verifications WHERE user_id = $1 ORDER BY created_at, email;

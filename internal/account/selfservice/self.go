@@ -41,8 +41,10 @@ type Deps struct {
 	Avatars     Avatars
 	Audit       Audit
 	Factors     *factor.Service
-	// EmailCodes means that users can log in with codes from mails.
-	EmailCodes bool
+	// Passwords, Passkeys and EmailCodes are the enabled methods of logins.
+	Passwords, Passkeys, EmailCodes bool
+	// Providers returns the identity providers by which users can log in.
+	Providers func() []string
 }
 
 // Service implements the requests of users about their own account.

@@ -64,7 +64,7 @@ func (s store) loadExport(ctx context.Context, userID int64) (k Export, err erro
 	}
 	k.Account = ExportAccount{
 		ID: u.ID, Name: u.Name, Email: u.Email, ExternalID: u.ExternalID, EmailVerifiedAt: shape.TP(u.EmailVerifiedAt), Locale: u.Locale,
-		HasPassword: u.HasPassword, IsPlatformAdmin: u.IsPlatformAdmin, CreatedAt: shape.T(u.CreatedAt), UpdatedAt: shape.T(u.UpdatedAt),
+		HasPassword: u.HasPassword, IsPlatformAdmin: u.IsPlatformAdmin, LastLoginAt: shape.TP(u.LastLoginAt), CreatedAt: shape.T(u.CreatedAt), UpdatedAt: shape.T(u.UpdatedAt),
 	}
 	if u.AvatarHash != nil {
 		path := "/api/v1/avatars/" + *u.AvatarHash
@@ -82,6 +82,13 @@ func (s store) loadExport(ctx context.Context, userID int64) (k Export, err erro
 			list, err := q.ExportIdentities(ctx, userID)
 			k.Identities, err = mapRows(list, err, func(r selfservicesql.ExportIdentitiesRow) ExportIdentity {
 				return ExportIdentity{Provider: r.Provider, Subject: r.Subject, Email: r.Email, CreatedAt: shape.T(r.CreatedAt), LastUsedAt: shape.TP(r.LastUsedAt)}
+			})
+			return err
+		},
+		func() error {
+			list, err := q.ExportDevices(ctx, userID)
+			k.Devices, err = mapRows(list, err, func(r selfservicesql.ExportDevicesRow) ExportDevice {
+				return ExportDevice{Hash: r.DeviceHash, LastLoginAt: shape.T(r.LastLoginAt), PreviousLoginAt: shape.TP(r.PreviousLoginAt)}
 			})
 			return err
 		},

@@ -61,6 +61,7 @@ func PreviewMail(ctx context.Context, s settings.Settings, m MailPreview, out io
 	}
 	l, err := letters.New(letters.Config{
 		FrontendURL: s.FrontendURL.String(), Paths: s.FrontendPaths, PublicURL: s.PublicURL.String(), Brand: s.Brand, Templates: s.Templates, Clock: clock.System(),
+		Passwordless: !s.AllowsLogin(settings.PasswordLogin),
 	})
 	if err != nil {
 		return err

@@ -28,12 +28,17 @@ func (l *Letters) EmailCode(ctx context.Context, locale, to, name, code string) 
 }
 
 // NewOwner sends the link to choose a first password to the owner of a tenant that the platform has
-// created (rules: tenant#provisioning).
+// created (rules: tenant#provisioning). Without password logins, the link leads to the sign-in page
+// and does not expire.
 func (l *Letters) NewOwner(ctx context.Context, locale, to, name, tenant, token string, expires time.Time) error {
 	in := l.locale(locale)
+	until := in.Instant(expires)
+	if l.config.Passwordless { // the mail contains no token
+		until = ""
+	}
 	return l.send(ctx, in, letter{
-		key: "new_owner", to: to, link: l.pages().PageURL(frontend.ResetPassword, "token", token, "email", to),
-		ours:   map[string]string{"expires": in.Instant(expires)},
+		key: "new_owner", to: to, link: l.passwordURL(frontend.ResetPassword, "token", token, "email", to),
+		ours:   map[string]string{"expires": until},
 		theirs: map[string]string{"name": name, "tenant": tenant},
 	})
 }
@@ -52,17 +57,17 @@ func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, account, to
 // to do if they did not make the request.
 func (l *Letters) EmailChange(ctx context.Context, locale, to, name string) error {
 	return l.send(ctx, l.locale(locale), letter{
-		key: "email_change", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		key: "email_change", to: to, link: l.passwordURL(frontend.ForgotPassword),
 		theirs: map[string]string{"name": name},
 	})
 }
 
-// PasswordChanged notifies a user that their password was changed and that all sessions have ended,
+// PasswordChanged notifies a user that their password was changed and that other sessions have ended,
 // and explains what to do if they did not change it.
 func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "password_changed", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		key: "password_changed", to: to, link: l.passwordURL(frontend.ForgotPassword),
 		ours:   map[string]string{"time": in.Instant(l.config.Clock.Now())},
 		theirs: map[string]string{"name": name},
 	})
@@ -81,7 +86,7 @@ type SSOExemptLogin struct {
 func (l *Letters) SSOExemptLogin(ctx context.Context, locale, to string, e SSOExemptLogin) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "sso_exempt_login", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		key: "sso_exempt_login", to: to, link: l.passwordURL(frontend.ForgotPassword),
 		ours:   map[string]string{"time": in.Instant(e.At), "ip": e.IP},
 		theirs: map[string]string{"name": e.Name, "tenant": e.Tenant},
 	})
@@ -120,7 +125,7 @@ func (l *Letters) FactorRemoved(ctx context.Context, locale, to, name, kind, pas
 func (l *Letters) factor(ctx context.Context, key, locale, to, name, kind, passkey string) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: key, to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		key: key, to: to, link: l.passwordURL(frontend.ForgotPassword),
 		ours:   map[string]string{"factor": in.Factors[kind], "time": in.Instant(l.config.Clock.Now())},
 		theirs: map[string]string{"name": name, "passkey": passkey},
 	})
@@ -130,7 +135,7 @@ func (l *Letters) factor(ctx context.Context, key, locale, to, name, kind, passk
 func (l *Letters) RecoveryCodesGenerated(ctx context.Context, locale, to, name string) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "recovery_codes_generated", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		key: "recovery_codes_generated", to: to, link: l.passwordURL(frontend.ForgotPassword),
 		ours:   map[string]string{"time": in.Instant(l.config.Clock.Now())},
 		theirs: map[string]string{"name": name},
 	})
@@ -141,7 +146,7 @@ func (l *Letters) RecoveryCodesGenerated(ctx context.Context, locale, to, name s
 func (l *Letters) RecoveryCodesLow(ctx context.Context, locale, to, name string, remaining int64) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "recovery_codes_low", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		key: "recovery_codes_low", to: to, link: l.passwordURL(frontend.ForgotPassword),
 		ours:   map[string]string{"remaining": strconv.FormatInt(remaining, 10), "time": in.Instant(l.config.Clock.Now())},
 		theirs: map[string]string{"name": name},
 	})

@@ -7,6 +7,7 @@ import (
 	htmltemplate "html/template"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	texttemplate "text/template"
 
@@ -131,16 +132,19 @@ func (l *Letters) page(in *locale, m letter, ownSubject *template) (map[string]a
 			facts = append(facts, map[string]string{"label": f.Label, "value": value})
 		}
 	}
-	action := t.Action
-	if m.paying {
+	body, action := slices.Concat(t.Body, t.Password), t.Action
+	switch {
+	case m.paying:
 		action = t.Pay
+	case l.config.Passwordless && t.Passwordless != nil:
+		body, action = slices.Concat(t.Body, t.Passwordless), in.SignIn
 	}
 	if t.Heading != "" && ownSubject == nil {
 		heading = i18n.Fill(t.Heading, values)
 	}
 	light, dark := l.config.Brand.Colors()
 	data := map[string]any{
-		"lang": in.name, "subject": subject, "heading": heading, "body": fillAll(t.Body, values), "facts": facts,
+		"lang": in.name, "subject": subject, "heading": heading, "body": fillAll(body, values), "facts": facts,
 		"action": i18n.Fill(action, values), "link": m.link, "after": fillAll(t.After, values), "fallback": in.Fallback,
 		"footer": i18n.Fill(in.Footer, values),
 		"logo":   l.config.Brand.Logo.Address(l.config.PublicURL), "accent": light, "accent_dark": dark,

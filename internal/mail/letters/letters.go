@@ -26,17 +26,18 @@ type Outbox interface {
 
 // Config has the dependencies and settings of Letters.
 type Config struct {
-	FrontendURL string         // absolute, without a trailing slash; base of all links
-	Paths       frontend.Paths // paths of frontend pages that differ from the defaults
-	PublicURL   string         // same form; serves the logo
-	Brand       brand.Brand
-	Templates   *Templates // the operator's templates; can be nil
-	Locales     []string   // languages of mails; nil for all
-	Optional    []string   // enabled optional mails; see OptionalMails
-	Practice    bool       // mark all subjects: a sandbox simulates the payments
-	Outbox      Outbox
-	Clock       clock.Clock  // for event times in mails
-	Log         *slog.Logger // nil discards logs
+	FrontendURL  string         // absolute, without a trailing slash; base of all links
+	Paths        frontend.Paths // paths of frontend pages that differ from the defaults
+	PublicURL    string         // same form; serves the logo
+	Brand        brand.Brand
+	Templates    *Templates // the operator's templates; can be nil
+	Locales      []string   // languages of mails; nil for all
+	Optional     []string   // enabled optional mails; see OptionalMails
+	Practice     bool       // mark all subjects: a sandbox simulates the payments
+	Passwordless bool       // users cannot log in with a password, so mails lead to the sign-in page
+	Outbox       Outbox
+	Clock        clock.Clock  // for event times in mails
+	Log          *slog.Logger // nil discards logs
 }
 
 // Letters sends mails. It is safe for concurrent use.
@@ -105,6 +106,15 @@ func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
 		return fmt.Errorf("letters: %s: %w", m.key, err)
 	}
 	return l.config.Outbox.Enqueue(ctx, message)
+}
+
+// passwordURL returns the URL of a page to set a password. Without password logins it returns the
+// URL of the frontend, where users sign in.
+func (l *Letters) passwordURL(page frontend.Page, query ...string) string {
+	if l.config.Passwordless {
+		return l.config.FrontendURL + "/"
+	}
+	return l.pages().PageURL(page, query...)
 }
 
 // pages returns the addresses of the frontend's pages.

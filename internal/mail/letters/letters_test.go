@@ -64,6 +64,30 @@ func TestLetters(t *testing.T) {
 	}
 }
 
+// Without password logins, mails do not mention resets and lead to the sign-in page.
+func TestPasswordlessLetters(t *testing.T) {
+	t.Parallel()
+	for _, locale := range i18n.Locales() {
+		l, err := letters.New(letters.Config{FrontendURL: "https://app.example.test", Passwordless: true, Clock: clock.NewFixed(now)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{
+			"new_owner", "email_change", "password_changed", "factor_added", "factor_removed", "recovery_codes_generated", "recovery_codes_low",
+			"new_login", "sso_exempt_login",
+		} {
+			m, err := l.Preview(t.Context(), name, locale)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if links := hrefs(m.HTML); !cmp.Equal(links, []string{"https://app.example.test/"}) {
+				t.Errorf("%s in %s links to %q", name, locale, links)
+			}
+			golden(t, name+"."+locale+".passwordless.txt", m.Subject+"\n\n"+m.Text)
+		}
+	}
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)

@@ -19,6 +19,7 @@ type locale struct {
 	Factors  map[string]string `json:"factors"`  // kinds of second factors
 	Fallback string            `json:"fallback"` // introduces the plain URL of the button
 	Footer   string            `json:"footer"`
+	SignIn   string            `json:"sign_in"`  // button label without password logins
 	Support  string            `json:"support"`  // introduces the support address
 	Terms    string            `json:"terms"`    // name of the terms page
 	Privacy  string            `json:"privacy"`  // name of the privacy page
@@ -35,10 +36,13 @@ type texts struct {
 	Subject string   `json:"subject"`
 	Heading string   `json:"heading"` // of the body; the subject if empty. It can contain user input
 	Body    []string `json:"body"`    // paragraphs
-	Facts   []fact   `json:"facts"`
-	Action  string   `json:"action"` // button label
-	Pay     string   `json:"pay"`    // button label if it leads to a payment; usually empty
-	After   []string `json:"after"`  // paragraphs below the button
+	// Paragraphs that follow the body, depending on whether users can log in with a password.
+	Password     []string `json:"password"`
+	Passwordless []string `json:"passwordless"`
+	Facts        []fact   `json:"facts"`
+	Action       string   `json:"action"` // button label
+	Pay          string   `json:"pay"`    // button label if it leads to a payment; usually empty
+	After        []string `json:"after"`  // paragraphs below the button
 }
 
 // fact is a labeled value. It is omitted if the value is empty.

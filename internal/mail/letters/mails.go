@@ -83,7 +83,7 @@ func Mails() []Mail {
 		},
 		{
 			"new_owner", "An organization was created for its owner, who has no password yet.",
-			[]Variable{name, tenant, {"expires", "Until when the link is valid.", true}},
+			[]Variable{name, tenant, {"expires", "Until when the link is valid. Empty without password logins.", true}},
 			user(func(l *Letters, ctx context.Context, locale, to, name, token string) error {
 				return l.NewOwner(ctx, locale, to, name, "Acme & Sons", token, sampleTime.AddDate(0, 0, 7))
 			}),

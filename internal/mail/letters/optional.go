@@ -72,7 +72,7 @@ func (l *Letters) NewLogin(ctx context.Context, locale, to, name, browser, ip st
 	}
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: newLogin, to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		key: newLogin, to: to, link: l.passwordURL(frontend.ForgotPassword),
 		ours:   map[string]string{"time": in.Instant(l.config.Clock.Now()), "ip": ip},
 		theirs: map[string]string{"name": name, "browser": browser},
 	})

@@ -185,18 +185,19 @@ func (s *Service) apply(ctx context.Context, c Connection, who person, d decisio
 
 // provision makes a person a member, with a new account or the account that they claim.
 func (s *Service) provision(ctx context.Context, c Connection, who person, d decision) (userID int64, err error) {
-	if d.claims {
-		if err := s.deps.Accounts.Claim(ctx, d.userID); err != nil {
-			return 0, err
-		}
-		// Claim does not remove the user from a tenant with other members or invoices.
-		if m, err := s.store.membership(ctx, d.userID); err != nil || m.tenantID != uuid.Nil {
-			return 0, errors.Join(err, errElsewhere)
-		}
-		userID = d.userID
-	} else if userID, err = s.deps.Accounts.CreateForLogin(ctx, who.name, who.email); err != nil {
+	join := func(ctx context.Context, userID int64) error {
+		ctx = authz.With(ctx, &authz.Caller{UserID: userID}) // the user is the actor
+		return s.deps.Team.Enrol(ctx, c.TenantID, userID, c.RoleID)
+	}
+	if !d.claims {
+		return s.deps.Accounts.CreateForLogin(ctx, who.name, who.email, join)
+	}
+	if err := s.deps.Accounts.Claim(ctx, d.userID); err != nil {
 		return 0, err
 	}
-	ctx = authz.With(ctx, &authz.Caller{UserID: userID}) // the user is the actor
-	return userID, s.deps.Team.Enrol(ctx, c.TenantID, userID, c.RoleID)
+	// Claim does not remove the user from a tenant with other members or invoices.
+	if m, err := s.store.membership(ctx, d.userID); err != nil || m.tenantID != uuid.Nil {
+		return 0, errors.Join(err, errElsewhere)
+	}
+	return d.userID, join(ctx, d.userID)
 }

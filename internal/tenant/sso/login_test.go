@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
@@ -53,6 +54,26 @@ func TestProvisioning(t *testing.T) {
 		}
 		s.Call("GET", "/api/v1/user/identities", first.Str("accessToken"), nil).Want(200).WantAt("data.0.provider", "sso").WantAt("data.0.email", "ada@"+corp)
 	})
+}
+
+// The welcome mail of a provisioned member is in the language of the tenant.
+func TestWelcomeOfAProvisionedMember(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, id := corporate(s, "ada@"+corp, object{"provision_members": true})
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, object{"settings": object{"locale": "it"}}).Want(200)
+		enter(s, id, as("bob@"+corp)).WantAt("isNewUser", true)
+		var subject any
+		apptest.Eventually(t, "the welcome mail", func() bool {
+			for _, m := range s.Mails("bob@" + corp) {
+				subject = m["subject"]
+			}
+			return subject != nil
+		})
+		if subject != "Le diamo il benvenuto su Tenantry" {
+			t.Errorf("the subject is %q", subject)
+		}
+	}, func(s *settings.Settings) { s.OptionalMails = []string{"welcome"} })
 }
 
 // A member with the email is linked. The identity is managed by the tenant.

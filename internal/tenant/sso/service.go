@@ -54,8 +54,8 @@ type Accounts interface {
 	LockSelf(ctx context.Context, userID int64) (account.Self, error)
 	// LockForLogin locks the account with an email, if there is one.
 	LockForLogin(ctx context.Context, email string) (account.Self, bool, error)
-	// CreateForLogin creates an account with a verified email.
-	CreateForLogin(ctx context.Context, name, email string) (int64, error)
+	// CreateForLogin creates an account with a verified email, and calls join to add it to a tenant.
+	CreateForLogin(ctx context.Context, name, email string, join func(ctx context.Context, userID int64) error) (int64, error)
 	// Claim removes the password and ends the logins of an account whose email was never verified.
 	Claim(ctx context.Context, userID int64) error
 	// Verify marks the email of a user as verified.

@@ -98,6 +98,13 @@ func (s teamEvents) followMember(t *testing.T) {
 	s.Call("PATCH", ada.Path("/team/members/"+bob+"/role"), ada.Token, apptest.Object{"role_id": role}).Want(200)
 	s.Call("DELETE", ada.Path("/roles/"+fmt.Sprint(role)), ada.Token, nil) // resets Bob's role to member
 	s.Call("PATCH", "/api/v1/admin/tenants/"+ada.Tenant+"/members/"+bob+"/role", admin, apptest.Object{"role_id": s.RoleID(ada, "admin")}).Want(200)
+	// The role that the member already has is not a change.
+	for path, token := range map[string]string{ada.Path("/team/members/"): ada.Token, "/api/v1/admin/tenants/" + ada.Tenant + "/members/": admin} {
+		s.Call("PATCH", path+bob+"/role", token, apptest.Object{"role_id": s.RoleID(ada, "admin")}).Want(200)
+	}
+	if n := s.CountAudited(ada, "member.role_changed"); n != 2 {
+		t.Errorf("%d changes of roles in the audit trail", n)
+	}
 	roles := own.await(3, "member.role_changed")
 	names := map[any]bool{}
 	for _, m := range roles {

@@ -5,6 +5,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,30 @@ func TestDelegatedLoginWithASecondFactor(t *testing.T) {
 		ada.call("DELETE", "/user/identities/"+id, object{"current_password": password}).WantInvalid("code")
 		ada.call("DELETE", "/user/identities/"+id, ada.confirmed(nil)).Want(204)
 	})
+}
+
+// A passkey that cannot log in does not replace the last identity.
+func TestLastIdentityWithAPasskey(t *testing.T) {
+	t.Parallel()
+	for name, methods := range map[string][]string{
+		"passkeys": {settings.OAuthLogin, settings.PasskeyLogin}, "no passkeys": {settings.OAuthLogin},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+				ada := register(s, "ada@example.com")
+				key := ada.addPasskey("Key")
+				s.Call("POST", "/api/v1/auth/oauth/exchange", "", object{"code": delegatedCode(s, ada.email)}).WantRefused(403, "MFA_REQUIRED")
+				id := ada.call("GET", "/user/identities", nil).Str("data.0.id")
+				remove := ada.call("DELETE", "/user/identities/"+id, ada.confirmed(object{"assertion": ada.assertion(key)}))
+				if slices.Contains(methods, settings.PasskeyLogin) {
+					remove.Want(204)
+				} else {
+					remove.WantRefused(409, "LAST_LOGIN_METHOD")
+				}
+			}, func(s *settings.Settings) { s.LoginMethods = methods })
+		})
+	}
 }
 
 // The first login from each pair of browser and network is mailed. The registration counts as a

@@ -282,7 +282,8 @@ func TestWrongCodes(t *testing.T) {
 			s.Advance(step)
 		}
 		challenge = ada.challenge()
-		complete(s, challenge, "code", factortest.Code(t, ada.secret, s.Now())).Want(429)
+		blocked := complete(s, challenge, "code", factortest.Code(t, ada.secret, s.Now())).Want(429)
+		blocked.WantAt("message", "Too many incorrect codes. Wait a while, or use a passkey if you have one.")
 		complete(s, challenge, "recovery_code", ada.codes[0]).Want(429)
 		complete(s, challenge, "credential", secondFactor(s, challenge, key)).Want(200) // 429 did not count as an attempt
 		passkeyLogin(s, key).Want(200)

@@ -240,6 +240,39 @@ func (q *Queries) EmptyUser(ctx context.Context, arg EmptyUserParams) error {
 	return err
 }
 
+const exportDevices = `-- name: ExportDevices :many
+SELECT device_hash, last_login_at, previous_login_at FROM known_devices WHERE user_id = $1 ORDER BY last_login_at, device_hash
+`
+
+type ExportDevicesRow struct {
+	DeviceHash      string
+	LastLoginAt     time.Time
+	PreviousLoginAt *time.Time
+}
+
+func (q *Queries) ExportDevices(ctx context.Context, userID int64) ([]ExportDevicesRow, error) {
+	rows, err := q.db.QueryContext(ctx, exportDevices, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExportDevicesRow{}
+	for rows.Next() {
+		var i ExportDevicesRow
+		if err := rows.Scan(&i.DeviceHash, &i.LastLoginAt, &i.PreviousLoginAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const exportEntries = `-- name: ExportEntries :many
 SELECT id, action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs
 WHERE actor_id = $1 AND created_at >= $2::timestamptz
@@ -650,7 +683,7 @@ func (q *Queries) ExportSent(ctx context.Context, arg ExportSentParams) ([]Expor
 }
 
 const exportUser = `-- name: ExportUser :one
-SELECT id, name, email, external_id, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
+SELECT id, name, email, external_id, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, last_login_at, created_at, updated_at
 FROM users WHERE id = $1
 `
 
@@ -664,6 +697,7 @@ type ExportUserRow struct {
 	AvatarHash      *string
 	Locale          *string
 	HasPassword     bool
+	LastLoginAt     *time.Time
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 }
@@ -681,6 +715,7 @@ func (q *Queries) ExportUser(ctx context.Context, id int64) (ExportUserRow, erro
 		&i.AvatarHash,
 		&i.Locale,
 		&i.HasPassword,
+		&i.LastLoginAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
