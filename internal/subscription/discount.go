@@ -16,6 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/promo"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
 
 // limitedSession is the lifetime of a checkout session whose promotion code has a maximum number of
@@ -322,6 +323,21 @@ func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *S
 func (d *Discount) appliesToPeriodOf(next Subscription) bool {
 	return d != nil && d.EndsAt != nil && next.Status != Trialing && !next.Status.IsOver() &&
 		!next.UpdatedAt.Before(*d.EndsAt) && next.CurrentPeriodStart.Before(*d.EndsAt)
+}
+
+// findPastDiscount returns the discount that applied when a state took effect, if it has ended since and
+// the state is read only now. Otherwise it returns nil.
+func (s *Service) findPastDiscount(ctx context.Context, known, next Subscription) (*journal.PastDiscount, error) {
+	own := known.Discount
+	if own == nil || next.Discount != nil || own.EndsAt == nil || !next.effectiveAt.Before(*own.EndsAt) || next.UpdatedAt.Before(*own.EndsAt) {
+		return nil, nil //nolint:nilnil // no such discount
+	}
+	d, err := s.deps.Discounts.Load(ctx, own.ID)
+	if err != nil || !d.Covers(next.PlanID, next.PriceCents) {
+		return nil, err
+	}
+	off, err := s.offOf(ctx, &d, next.PriceCents*next.Quantity, next.Currency)
+	return &journal.PastDiscount{Cents: off, EndsAt: *own.EndsAt}, err
 }
 
 // isKept reports whether a discount remains here although the provider has ended it: it has the

@@ -68,26 +68,47 @@ func (s *Service) sendDiscount(ctx context.Context, op operation) error {
 	return s.deps.Codes.Set(ctx, op.before.PSPSubscriptionID, op.discountSetting(), op.key())
 }
 
+// awaitsDiscount reports whether the provider does not have the discount of a trial.
+func (s Subscription) awaitsDiscount() bool {
+	return s.Discount != nil && s.Discount.PSPID == "" && s.Status == Trialing
+}
+
 // enqueueDiscount enqueues JobDiscount if the provider does not have the discount. Call it in the
 // transaction that stores the state.
 func (s *Service) enqueueDiscount(ctx context.Context, sub Subscription) error {
-	if sub.Discount == nil || sub.Discount.PSPID != "" || sub.Status != Trialing {
+	if !sub.awaitsDiscount() {
 		return nil
 	}
 	return s.deps.Jobs.Enqueue(ctx, JobDiscount, sub.PSPSubscriptionID, jobs.Key(sub.PSPSubscriptionID))
 }
 
-// HandleDiscount handles JobDiscount. It names the discount by its coupon, because the code can be
-// deactivated in the meantime.
+// HandleDiscount handles JobDiscount.
 func (s *Service) HandleDiscount(ctx context.Context, job jobs.Job) error {
 	var id string
 	if err := job.Decode(&id); err != nil {
 		return err
 	}
+	return psp.MarkPermanent(s.reapplyDiscount(ctx, id))
+}
+
+// reapplyCreated applies the discount of a subscription that a request has just created again, so that
+// the discount does not depend on the job. If this fails, the job does it.
+func (s *Service) reapplyCreated(ctx context.Context, sub Subscription) {
+	if !sub.awaitsDiscount() {
+		return
+	}
+	if err := s.reapplyDiscount(ctx, sub.PSPSubscriptionID); err != nil {
+		s.deps.Log.WarnContext(ctx, "failed to apply discount", "tenant_id", sub.TenantID, "psp_subscription_id", sub.PSPSubscriptionID, "error", err)
+	}
+}
+
+// reapplyDiscount applies the discount of a trial again. It names the discount by its coupon, because
+// the code can be deactivated in the meantime.
+func (s *Service) reapplyDiscount(ctx context.Context, id string) error {
 	_, err := s.operate(ctx, steps{
 		load: func(ctx context.Context) (Subscription, error) { return s.store.byPSPID(ctx, id) },
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
-			if sub.Discount == nil || sub.Discount.PSPID != "" || sub.Status != Trialing {
+			if !sub.awaitsDiscount() {
 				return instruction{}, nothingToDo, nil
 			}
 			return instruction{Kind: opReapply}, mustSend, nil
@@ -95,7 +116,7 @@ func (s *Service) HandleDiscount(ctx context.Context, job jobs.Job) error {
 		repeats: isKind(opReapply),
 		send:    s.sendReapply,
 	})
-	return psp.MarkPermanent(err)
+	return err
 }
 
 func (s *Service) sendReapply(ctx context.Context, op operation) error {

@@ -266,6 +266,9 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 		return next, fmt.Errorf("encode metered items: %w", err)
 	}
 	next.effectiveAt = next.tookEffect(known, remote.EndedAt, now)
+	if next.pastDiscount, err = s.findPastDiscount(ctx, known, next); err != nil {
+		return next, err
+	}
 	if !isNew && !known.Status.IsOver() {
 		next.former, err = noteFormerTerms(known, next, now)
 	}

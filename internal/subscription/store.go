@@ -211,7 +211,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	if err := distribution.RememberTenant(ctx, s.db, n.PSPSubscriptionID, n.TenantID); err != nil {
 		return err
 	}
-	return journal.Note(ctx, s.db, n.TenantID, n.ID, n.effectiveAt)
+	return journal.Note(ctx, s.db, n.TenantID, n.ID, n.effectiveAt, n.pastDiscount)
 }
 
 // outdateReads makes read-backs of a subscription that are in progress start again.
@@ -262,7 +262,7 @@ func (s store) update(ctx context.Context, n Subscription) error {
 	if rows != 1 {
 		return errOvertaken
 	}
-	return journal.Note(ctx, s.db, n.TenantID, n.ID, n.effectiveAt)
+	return journal.Note(ctx, s.db, n.TenantID, n.ID, n.effectiveAt, n.pastDiscount)
 }
 
 // countDeparture counts a departed member on the tenant's subscription, if there is one.

@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
 
 // Status is the state of a subscription. The values are the provider's.
@@ -114,8 +115,10 @@ type Subscription struct {
 	SyncVersion int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	// effectiveAt is when the state took effect. It is set only if the state is about to be stored.
-	effectiveAt time.Time
+	// effectiveAt is when the state took effect, and pastDiscount the discount that applied then but has
+	// ended since. They are set only if the state is about to be stored.
+	effectiveAt  time.Time
+	pastDiscount *journal.PastDiscount
 }
 
 // UnpaidInvoice is an invoice of the provider whose payment has failed. Since is the time of the

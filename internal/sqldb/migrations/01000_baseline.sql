@@ -1299,7 +1299,7 @@ CREATE TABLE subscription_journal (
     is_folded boolean NOT NULL DEFAULT false
 );
 CREATE INDEX subscription_journal_tenant_id_idx ON subscription_journal (tenant_id) WHERE tenant_id IS NOT NULL;
-CREATE INDEX subscription_journal_scheduled_idx ON subscription_journal (subscription_id) WHERE NOT is_folded;
+CREATE INDEX subscription_journal_subscription_id_idx ON subscription_journal (subscription_id);
 CREATE INDEX subscription_journal_unfolded_idx ON subscription_journal (id) WHERE NOT is_folded;
 
 -- The history of each subscription in one row, so that analytics read few rows (rules:

@@ -125,6 +125,75 @@ func TestLateChangesAreDated(t *testing.T) {
 	})
 }
 
+// checkoutWith buys the plan with a slug with a new repeating discount.
+func checkoutWith(c *apptest.Customer, plan string, percent, months int) {
+	c.T.Helper()
+	code := c.Email[:3]
+	admin(c.Server, "POST", "/discounts", apptest.Object{
+		"code": code, "name": apptest.Object{"en": "Sale"}, "duration": "repeating", "months": months, "percent_off": percent,
+	}).Want(201)
+	page := c.Call("POST", c.Path("/checkout"), c.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
+		"plan_id": c.PlanID(c.Owner, plan), "currency": "EUR", "promotion_code": code,
+	})).Want(200).Str("data.url")
+	c.Submit(page, apptest.Card(apptest.CardPays)).Want(303)
+	c.AwaitNotifications()
+}
+
+// A subscription or a plan that ends together with its discount never counts at its full price.
+func TestDiscountEndsWithItsPlan(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		first := begin(s)
+		s.AddPlan("small", "flat", "month", 1000, 0, nil)
+		ada, bob, eve := s.NewCustomer("ada"), s.NewCustomer("bob"), s.NewCustomer("eve")
+		checkoutWith(ada, "starter", 100, 1)
+		checkoutWith(bob, "starter", 20, 1)
+		checkoutWith(eve, "starter", 20, 1)
+		s.Cancel(ada.Owner, false).Want(200)
+		s.Cancel(bob.Owner, false).Want(200)
+		s.ChangePlan(eve.Owner, "small", apptest.Object{"when": "period_end"}).Want(200)
+		s.AdvanceTo(first.AddDate(0, 1, 10))
+		stats := s.Call("GET", "/api/v1/admin/stats", s.Admin(), nil).Want(200)
+		for kind, want := range map[string]float64{"amount": 1000, "expansion": 0, "contraction": -520, "ended": -1520} {
+			stats.WantAt("data.mrr.0."+kind, want)
+		}
+		s.AdvanceTo(first.AddDate(0, 2, 2))
+		ada.LogInAgain()
+		s.BuyPlan(ada.Owner, "starter")
+		a := admin(s, "GET", "/analytics?from="+name(first), nil).Want(200)
+		wantMonth(t, a, 0, map[string]float64{"new": 3040, "closing": 3040, "customers_new": 2, "customers_closing": 2})
+		wantMonth(t, a, 1, map[string]float64{
+			"opening": 3040, "contraction": -520, "churn": -1520, "closing": 1000, "customers_opening": 2, "customers_churned": 1, "customers_closing": 1,
+		})
+		wantMonth(t, a, 2, map[string]float64{"opening": 1000, "new": 1900, "closing": 2900, "customers_opening": 1, "customers_new": 1, "customers_closing": 2})
+	})
+}
+
+// A change of plan and the end of a trial keep their dates and the discount of that time, even if the
+// service reads them after the discount has ended.
+func TestLateChangesBeforeTheEndOfADiscount(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		first := begin(s)
+		s.AddPlan("larger", "flat", "month", 6000, 0, nil)
+		s.AddPlan("tried", "flat", "month", 5000, 10, nil)
+		ada, eve := s.NewCustomer("ada"), s.NewCustomer("eve")
+		checkoutWith(ada, "starter", 50, 3)
+		checkoutWith(eve, "tried", 50, 2)
+		s.ChangePlan(ada.Owner, "larger", apptest.Object{"when": "period_end"}).Want(200)
+		s.AdvanceTo(first.AddDate(0, 4, 10))
+		a := admin(s, "GET", "/analytics?from="+name(first), nil).Want(200)
+		changes := []float64{950 + 2500, 2050, 2500, 3000, 0} // the discount of eve ends with the period that began before
+		for n, want := range changes {
+			month := a.At("data.months").([]any)[n].(apptest.Object)
+			if got := month["new"].(float64) + month["expansion"].(float64) + month["contraction"].(float64); got != want {
+				t.Errorf("month %d: changed by %v, want %v", n, got, want)
+			}
+		}
+		admin(s, "GET", "/stats", nil).Want(200).WantAt("data.mrr.0.amount", 11_000.0)
+	})
+}
+
 func TestRates(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -211,6 +280,11 @@ func TestAnalyticsRefusals(t *testing.T) {
 			"/analytics/cohorts?measure=tenants": "measure", "/rates?from=x": "from", "/rates?from=2999-01-01": "from",
 		} {
 			admin(s, "GET", query, nil).WantInvalid(field)
+		}
+		for _, path := range []string{"/analytics?", "/analytics/cohorts?", "/analytics/movements?kind=new&month=" + month + "&"} {
+			for _, param := range []string{"filter[plan]=starter", "filter[tenant]=x", "sort=month", "include=plan"} {
+				admin(s, "GET", path+param, nil).Want(400)
+			}
 		}
 		admin(s, "GET", "/analytics?from=2020-02&to=2023-01", nil).Want(200)
 		admin(s, "PUT", "/rates/"+s.Now().Format(time.DateOnly), apptest.Object{"rates": apptest.Object{"USD": 1}}).WantRefused(409, "no_base_currency")

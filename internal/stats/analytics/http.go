@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/rest/sheet"
@@ -133,8 +134,17 @@ type AnalyticsReport struct {
 	Meta AnalyticsMeta `json:"meta"`
 }
 
+// refuseUnknown returns the error of lists for filter, sort and include, which figures do not support.
+func refuseUnknown(ctx context.Context) error {
+	_, err := page.Spec{Tiebreak: "month"}.Parse(rest.RequestOf(ctx).Query())
+	return err
+}
+
 // Show handles GET /admin/analytics.
 func (h *HTTP) Show(ctx context.Context, in *analyticsInput) (*rest.Body[AnalyticsReport], error) {
+	if err := refuseUnknown(ctx); err != nil {
+		return nil, err
+	}
 	from, wrongFrom := parseMonth("from", in.From)
 	to, wrongTo := parseMonth("to", in.To)
 	if err := fault.Join(wrongFrom, wrongTo); err != nil {

@@ -166,6 +166,9 @@ type CohortList struct {
 
 // Cohorts handles GET /admin/analytics/cohorts.
 func (h *HTTP) Cohorts(ctx context.Context, in *cohortsInput) (*rest.Body[CohortList], error) {
+	if err := refuseUnknown(ctx); err != nil {
+		return nil, err
+	}
 	now := h.svc.deps.Clock.Now()
 	list := windows(startOf(now).AddDate(0, 1-in.Months, 0), startOf(now), now)
 	sel, err := h.svc.load(ctx, in.Plan, in.Currency, window{list[0].start, list[len(list)-1].end})

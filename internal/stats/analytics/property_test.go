@@ -127,14 +127,15 @@ func (p *player) subscription(ctx context.Context, tenant uuid.UUID, n int, at t
 	p.model.subs = append(p.model.subs, s)
 	for version := 1; !st.at.After(p.model.now) && version < 10; version++ {
 		s.states = append(s.states, st)
-		p.store(ctx, tenant, s, st, version)
+		read := p.readTime(st, version)
+		p.store(ctx, tenant, s, st, version, read)
 		if st.status == "active" && p.draw.IntN(2) == 0 {
 			p.pay(ctx, tenant, s, st)
 		}
 		if st.status == "canceled" {
 			return st.at
 		}
-		if st = p.next(s, st); version == 8 { // the last state
+		if st = p.next(s, st, read); version == 8 { // the last state
 			st.status = "canceled"
 		}
 	}
@@ -157,10 +158,26 @@ func (p *player) reprice(st *state) {
 	}
 }
 
-// next draws the next state.
-func (p *player) next(s *modelSub, st state) state {
+// readTime draws the time at which the service reads a state: when it takes effect or, after the end of
+// a trial or a scheduled change, up to months later.
+func (p *player) readTime(st state, version int) time.Time {
+	if version == 1 || st.status == "trialing" || st.offEnds == nil || !st.at.Before(*st.offEnds) || p.draw.IntN(3) > 0 {
+		return st.at
+	}
+	if read := p.later(st.at, 300); read.Before(p.model.now) {
+		return read
+	}
+	return p.model.now
+}
+
+// next draws the next state, which takes effect after the given time. Sometimes it is the time at which
+// a discount ends.
+func (p *player) next(s *modelSub, st state, after time.Time) state {
 	last := st
-	st.at = p.later(st.at, 90)
+	st.at = p.later(after, 90)
+	if st.off > 0 && st.offEnds != nil && st.offUntil().After(after) && p.draw.IntN(3) == 0 {
+		st.at = st.offUntil()
+	}
 	if st.status == "trialing" {
 		ends := *st.trialEnds
 		if st.status = "active"; p.draw.IntN(4) == 0 {
@@ -196,15 +213,27 @@ func (p *player) next(s *modelSub, st state) state {
 	return st
 }
 
-// store writes a state as the service does, sometimes repeatedly.
-func (p *player) store(ctx context.Context, tenant uuid.UUID, s *modelSub, st state, version int) {
+// store writes a state as the service does when it reads the state, sometimes repeatedly. Before that,
+// the entries whose time has come are often folded.
+func (p *player) store(ctx context.Context, tenant uuid.UUID, s *modelSub, st state, version int, read time.Time) {
+	if p.draw.IntN(2) == 0 {
+		if err := journal.New(p.db, clock.NewFixed(read)).Run(ctx); err != nil {
+			p.t.Fatal(err)
+		}
+	}
 	k := 0
-	for !st.boundary(k + 1).After(st.at) {
+	for !st.boundary(k + 1).After(read) {
 		k++
+	}
+	at := st.at
+	var past *journal.PastDiscount
+	if st.offEnds != nil && at.Before(*st.offEnds) && !st.boundary(k).Before(*st.offEnds) {
+		past = &journal.PastDiscount{Cents: st.off, EndsAt: *st.offEnds}
+		st.off, st.offEnds = 0, nil
 	}
 	args := []any{
 		s.id, tenant, p.plans[st.plan], st.status, s.currency, st.price, st.seats, st.unit, st.count, st.anchor,
-		st.boundary(k), st.boundary(k + 1), st.trialEnds, st.off, st.offEnds, version, st.at,
+		st.boundary(k), st.boundary(k + 1), st.trialEnds, st.off, st.offEnds, version, read,
 	}
 	if version == 1 {
 		p.exec(ctx, `INSERT INTO subscriptions (id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
@@ -216,7 +245,7 @@ func (p *player) store(ctx context.Context, tenant uuid.UUID, s *modelSub, st st
 			sync_version = $16, updated_at = $17 WHERE id = $1 AND tenant_id = $2`, args...)
 	}
 	for range 1 + p.draw.IntN(2) {
-		if err := journal.Note(ctx, p.db, tenant, s.id, st.at); err != nil {
+		if err := journal.Note(ctx, p.db, tenant, s.id, at, past); err != nil {
 			p.t.Fatal(err)
 		}
 	}
@@ -233,6 +262,37 @@ func (p *player) pay(ctx context.Context, tenant uuid.UUID, s *modelSub, st stat
 		if err := journal.Pay(ctx, p.db, tenant, s.id.String(), []uuid.UUID{p.plans[st.plan]}, paid.at); err != nil {
 			p.t.Fatal(err)
 		}
+	}
+}
+
+// checkJournal compares the sum of the journal with the model. A subscription never has two entries for
+// the same time.
+func (p *player) checkJournal(seed uint64) {
+	p.t.Helper()
+	want, got := map[string]int64{}, map[string]int64{}
+	for _, s := range p.model.subs {
+		if amount, _, _ := p.model.level(s, Moment{p.model.now, true}); amount > 0 {
+			want[s.currency] += amount
+		}
+	}
+	today := journal.DayOf(p.model.now)
+	moves, err := journal.New(p.db, clock.NewFixed(p.model.now)).Movements(p.t.Context(), today, today)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, m := range moves {
+		if got[m.Currency] += m.Amount; got[m.Currency] == 0 {
+			delete(got, m.Currency)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.t.Fatalf("seed %d: sum of the journal: %s", seed, diff)
+	}
+	var repeated int
+	err = p.db.Conn(p.t.Context()).QueryRowContext(p.t.Context(),
+		`SELECT count(*) FROM (SELECT at FROM subscription_journal GROUP BY subscription_id, at HAVING count(*) > 1) r`).Scan(&repeated)
+	if err != nil || repeated != 0 {
+		p.t.Fatalf("seed %d: %d times have several entries (%v)", seed, repeated, err)
 	}
 }
 
@@ -302,6 +362,7 @@ func TestFiguresFollowTheModel(t *testing.T) {
 			p := newPlayer(t, dbtest.Open(t, dbtest.URL(t, dialect)))
 			for seed := range rounds {
 				p.play(seed)
+				p.checkJournal(seed)
 				p.check(seed)
 			}
 		})

@@ -255,6 +255,31 @@ func TestOnceAfterATrial(t *testing.T) {
 	})
 }
 
+// A contract's discount with the duration once is at the provider before the request returns, so that an
+// outage of the worker during the trial does not matter.
+func TestOnceAfterATrialOfAContract(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		code := promo(s, "once", apptest.Object{"duration": "once"})
+		var customers []*apptest.Customer
+		for n := range 4 {
+			c := s.NewCustomer(fmt.Sprintf("customer-%d", n))
+			customers = append(customers, c)
+			makeContract(c, apptest.Object{
+				"plan_id": s.PlanID(c.Owner, "starter"), "currency": "EUR", "promotion_code": code, "trial_days": 3, "collection": "invoice",
+			}).Want(201).WantAt("data.status", "trialing")
+			if list := s.ProviderObjects(c.Owner, "subscription")[0].At("discounts").([]any); len(list) != 1 {
+				t.Errorf("the provider has the discounts %v", list)
+			}
+		}
+		s.Advance(73 * time.Hour)
+		pass(s, 2*time.Hour, customers...)
+		for _, c := range customers {
+			s.Call("GET", c.Path("/invoices"), c.Token, nil).Want(200).WantAt("data.0.total.amount_cents", 950.0)
+		}
+	})
+}
+
 // A code can be applied to a running subscription and removed again. It applies from the next invoice,
 // for some months. A change to a plan that the code does not cover ends it.
 func TestPromotionCodeOfASubscription(t *testing.T) {

@@ -62,8 +62,8 @@ func eventText(kind string, at time.Time, fields ...string) string {
 	return strings.Join(append([]string{kind, strconv.FormatInt(at.UnixMicro(), 10)}, fields...), ",") + ";"
 }
 
-// readEvents adds the events in a text. An event replaces the planned levels after its time. Only this
-// package writes the text, so it is always valid.
+// readEvents adds the events in a text. An event replaces the level at its time and the planned
+// levels after it. Only this package writes the text, so it is always valid.
 func (h *History) readEvents(text string) {
 	var plan uuid.UUID
 	for event := range strings.SplitSeq(strings.TrimSuffix(text, ";"), ";") {
@@ -97,7 +97,7 @@ func (h *History) readEvents(text string) {
 }
 
 func (h *History) addLevel(l Level) {
-	for len(h.Levels) > 0 && h.Levels[len(h.Levels)-1].At > l.At {
+	for len(h.Levels) > 0 && h.Levels[len(h.Levels)-1].At >= l.At {
 		h.Levels = h.Levels[:len(h.Levels)-1]
 	}
 	h.Levels = append(h.Levels, l)

@@ -93,10 +93,10 @@ type recordedState struct {
 	trialPlan *uuid.UUID // the plan on trial, or nil
 }
 
-// levelAt returns the recorded level at the given time.
-func (n recordedState) levelAt(at time.Time) level {
+// levelBefore returns the recorded level just before the given time.
+func (n recordedState) levelBefore(at time.Time) level {
 	l := n.level
-	if n.until != nil && !at.Before(*n.until) {
+	if n.until != nil && at.After(*n.until) {
 		l.amount = n.next
 	}
 	return l
@@ -120,19 +120,28 @@ func (s subscription) discountUntil() *time.Time {
 	until := s.period.start
 	if until.Before(*s.discountEndsAt) {
 		until = s.period.endAfter(*s.discountEndsAt)
+	} else if first := s.period.boundaryAfter(*s.discountEndsAt); first.Before(until) {
+		until = first
 	}
 	return &until
 }
 
 // endAfter returns the first end of the current or a later period that is not before the given time.
 func (p period) endAfter(at time.Time) time.Time {
-	end := p.end
-	for n := 1; end.Before(at); n++ {
-		if next := p.nth(n); next.After(p.end) {
-			end = next
-		}
+	if !p.end.Before(at) {
+		return p.end
 	}
-	return end
+	return p.boundaryAfter(at)
+}
+
+// boundaryAfter returns the first boundary of a period from the billing anchor on that is not before
+// the given time.
+func (p period) boundaryAfter(at time.Time) time.Time {
+	n := 0
+	for p.nth(n).Before(at) {
+		n++
+	}
+	return p.nth(n)
 }
 
 // nth returns the billing anchor after n periods. If the target month is too short, it returns the
@@ -184,24 +193,30 @@ type change struct {
 	trialEnd *time.Time
 }
 
-// change returns the entries that lead from the recorded state of a subscription to its current state,
-// which took effect at the given time.
+// entryTime returns the time of the entry for a state that took effect at the given time.
 //
 // Invariant: an entry has the time at which the change took effect, but never a time before the
 // previous entry of the subscription. So the amount of a subscription is never negative, even if
 // the provider's states are read late.
+func (s subscription) entryTime(at time.Time) time.Time {
+	switch {
+	case s.noted.version == 0:
+		return s.updatedAt
+	case at.Before(s.noted.at):
+		return s.noted.at
+	default:
+		return at
+	}
+}
+
+// change returns the entries that lead from the recorded state of a subscription to its current state,
+// whose entry has the given time.
 func (s subscription) change(at time.Time) change {
-	if s.noted.version == 0 {
-		at = s.updatedAt
-	}
-	if at.Before(s.noted.at) {
-		at = s.noted.at
-	}
 	c := change{noted: recordedState{version: s.version, at: s.noted.at}}
 	if s.status == statusTrialing {
 		c.noted.trialPlan = &s.planID
 	}
-	before, began := s.noted.levelAt(at), s.countsSince(at)
+	before, began := s.noted.levelBefore(at), s.countsSince(at)
 	if s.noted.trialPlan != nil && c.noted.trialPlan == nil {
 		c.trialEnd = &began
 	}
@@ -211,12 +226,21 @@ func (s subscription) change(at time.Time) change {
 	}
 	if s.countedSince(began, at) && !before.active {
 		s.count(&c, before, began)
-		before = c.noted.levelAt(at)
-		c.entries = slices.DeleteFunc(c.entries, func(e entry) bool { return e.at.After(at) })
+		before = c.noted.levelBefore(at)
+		c.entries = slices.DeleteFunc(c.entries, func(e entry) bool { return !e.at.Before(at) })
 	}
 	c.noted.level, c.noted.until, c.noted.next = level{}, nil, 0
 	c.add(at, before, level{})
 	return c
+}
+
+// keeps reports whether a change at the given time keeps the recorded level and the recorded end of its
+// discount, which may have passed.
+func (c change) keeps(n recordedState, at time.Time) bool {
+	if at.After(*n.until) {
+		return len(c.entries) == 0
+	}
+	return c.noted.level == n.level && c.noted.next == n.next && c.noted.until != nil && c.noted.until.Equal(*n.until)
 }
 
 // countedSince reports whether a subscription that has stopped counting did count from began until at,

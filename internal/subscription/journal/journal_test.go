@@ -52,7 +52,7 @@ func TestEntries(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w, j := newWorld(t, db), newJournal(db)
 		s := w.store(sub{status: "trialing", price: 1000, seats: 2, created: noon, updated: noon})
-		if err := journal.Note(t.Context(), db, s.tenant, s.id, s.updated); err != nil {
+		if err := journal.Note(t.Context(), db, s.tenant, s.id, s.updated, nil); err != nil {
 			t.Fatal(err)
 		}
 		for n, change := range []func(){
@@ -230,7 +230,7 @@ func TestReadingWhileFolding(t *testing.T) {
 		const tenants = 40
 		for range tenants {
 			s := w.store(sub{status: "active", price: 1000, seats: 1, created: noon, updated: noon})
-			if err := journal.Note(t.Context(), db, s.tenant, s.id, s.updated); err != nil {
+			if err := journal.Note(t.Context(), db, s.tenant, s.id, s.updated, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

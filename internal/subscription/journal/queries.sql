@@ -29,9 +29,9 @@ SELECT customer FROM subscription_histories WHERE tenant_id = sqlc.arg(tenant_id
 INSERT INTO subscription_journal (id, tenant_id, subscription_id, at, day, currency, kind, amount_before, amount_after)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
--- name: DeleteScheduled :execrows
--- Deletes the entry of a future change, unless its time has come and it is folded.
-DELETE FROM subscription_journal WHERE subscription_id = $1 AND at = $2 AND (tenant_id = sqlc.arg(tenant_id)::uuid OR tenant_id IS NULL) AND NOT is_folded;
+-- name: DeleteScheduled :many
+DELETE FROM subscription_journal WHERE subscription_id = $1 AND at = $2 AND (tenant_id = sqlc.arg(tenant_id)::uuid OR tenant_id IS NULL)
+RETURNING day, currency, kind, amount_before, amount_after, is_folded;
 
 -- name: AppendHistory :execrows
 UPDATE subscription_histories SET events = events || sqlc.arg(added)::text

@@ -27,13 +27,23 @@ type Journal struct {
 // New returns the journal of a database.
 func New(db *sqldb.DB, c clock.Clock) *Journal { return &Journal{store{db}, c} }
 
+// PastDiscount is a repeating discount that applied when a state took effect, but has ended since.
+type PastDiscount struct {
+	Cents  int64 // off price × quantity
+	EndsAt time.Time
+}
+
 // Note adds the change to the current state of a subscription, which took effect at the given time.
-// Call it in the transaction that stores the state.
-func Note(ctx context.Context, db *sqldb.DB, tenantID, id uuid.UUID, at time.Time) error {
+// past is nil if the subscription has the discount that applied at that time. Call Note in the
+// transaction that stores the state.
+func Note(ctx context.Context, db *sqldb.DB, tenantID, id uuid.UUID, at time.Time, past *PastDiscount) error {
 	return db.Tx(ctx, func(ctx context.Context) error {
 		s, err := store{db}.lock(ctx, tenantID, id)
 		if err != nil {
 			return err
+		}
+		if past != nil {
+			s.discountCents, s.discountEndsAt = past.Cents, &past.EndsAt
 		}
 		return store{db}.note(ctx, s, at)
 	})
@@ -69,7 +79,7 @@ func Pay(ctx context.Context, db *sqldb.DB, tenantID uuid.UUID, pspSubscriptionI
 }
 
 func (s store) note(ctx context.Context, sub subscription, at time.Time) error {
-	sub, c, events, err := s.replan(ctx, sub, at)
+	c, events, err := s.replan(ctx, sub, sub.entryTime(at))
 	if err != nil {
 		return err
 	}
@@ -89,30 +99,26 @@ func (s store) note(ctx context.Context, sub subscription, at time.Time) error {
 	return s.markNoted(ctx, sub, c.noted)
 }
 
-// replan returns the change to the current state. If the recorded end of a discount is in the future,
-// the change may move it. So replan deletes the entry of that end, and returns the events that replace
-// it in the history. If the entry is already folded, it has taken effect, and the change comes after
-// it.
-func (s store) replan(ctx context.Context, sub subscription, at time.Time) (_ subscription, c change, events string, _ error) {
+// replan returns the change to the current state. If the state took effect before the recorded end of a
+// discount, or at that time, the change may move that end. So replan deletes the entry of that end, even
+// if its time has come and a late state is read only now, and returns the events that replace it in the
+// history.
+func (s store) replan(ctx context.Context, sub subscription, at time.Time) (c change, events string, _ error) {
 	c = sub.change(at)
 	until := sub.noted.until
-	if until == nil || !at.Before(*until) {
-		return sub, c, "", nil
+	if until == nil {
+		return c, "", nil
 	}
-	if n := c.noted; n.level == sub.noted.level && n.next == sub.noted.next && n.until != nil && n.until.Equal(*until) {
-		c.entries = nil // the recorded entry stays
-		return sub, c, "", nil
+	if c.keeps(sub.noted, at) {
+		c.entries = nil
+		c.noted.at, c.noted.level, c.noted.until, c.noted.next = sub.noted.at, sub.noted.level, until, sub.noted.next
+		return c, "", nil
 	}
-	deleted, err := s.deleteScheduled(ctx, sub, *until)
-	if err != nil {
-		return sub, c, "", err
+	if at.After(*until) {
+		return c, "", nil
 	}
-	if deleted {
-		unchanged := entry{at: at, before: sub.noted.level, after: sub.noted.level}
-		return sub, c, unchanged.text(), nil
-	}
-	sub.noted.at, sub.noted.level.amount, sub.noted.until = *until, sub.noted.next, nil
-	return sub, sub.change(at), "", nil
+	unchanged := entry{at: at, before: sub.noted.level, after: sub.noted.level}
+	return c, unchanged.text(), s.deleteScheduled(ctx, sub, *until)
 }
 
 // Batch sizes per transaction.

@@ -162,11 +162,22 @@ func (s store) histories(ctx context.Context, f func(History)) error {
 	return sqldb.Wrap(rows.Err(), doing)
 }
 
-// deleteScheduled deletes the entry of a future change. It reports false if the entry has taken effect
-// and is already folded into the daily sums.
-func (s store) deleteScheduled(ctx context.Context, sub subscription, at time.Time) (bool, error) {
-	n, err := s.q(ctx).DeleteScheduled(ctx, journalsql.DeleteScheduledParams{SubscriptionID: sub.id, TenantID: sub.tenantID, At: at})
-	return n > 0, sqldb.Wrap(err, "delete scheduled journal entry")
+// deleteScheduled deletes the entry for the end of a discount. If the entry is folded, it also removes
+// the entry from the daily sums.
+func (s store) deleteScheduled(ctx context.Context, sub subscription, at time.Time) error {
+	rows, err := s.q(ctx).DeleteScheduled(ctx, journalsql.DeleteScheduledParams{SubscriptionID: sub.id, TenantID: sub.tenantID, At: at})
+	if err != nil {
+		return sqldb.Wrap(err, "delete scheduled journal entry")
+	}
+	for _, r := range rows {
+		if !r.IsFolded {
+			continue
+		}
+		if err := s.addToDay(ctx, sum{r.Currency, r.Day, Kind(r.Kind)}, r.AmountBefore-r.AmountAfter, -1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // foldableEntry is a journal entry that is about to be folded.

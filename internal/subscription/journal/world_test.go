@@ -86,7 +86,7 @@ func (w world) change(ctx context.Context, db *sqldb.DB, notes bool, s sub) erro
 		if err != nil || !notes {
 			return err
 		}
-		return journal.Note(ctx, db, s.tenant, s.id, s.updated)
+		return journal.Note(ctx, db, s.tenant, s.id, s.updated, nil)
 	})
 }
 

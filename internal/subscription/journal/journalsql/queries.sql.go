@@ -68,8 +68,9 @@ func (q *Queries) CustomerOf(ctx context.Context, tenantID uuid.UUID) (int64, er
 	return customer, err
 }
 
-const deleteScheduled = `-- name: DeleteScheduled :execrows
-DELETE FROM subscription_journal WHERE subscription_id = $1 AND at = $2 AND (tenant_id = $3::uuid OR tenant_id IS NULL) AND NOT is_folded
+const deleteScheduled = `-- name: DeleteScheduled :many
+DELETE FROM subscription_journal WHERE subscription_id = $1 AND at = $2 AND (tenant_id = $3::uuid OR tenant_id IS NULL)
+RETURNING day, currency, kind, amount_before, amount_after, is_folded
 `
 
 type DeleteScheduledParams struct {
@@ -78,13 +79,43 @@ type DeleteScheduledParams struct {
 	TenantID       uuid.UUID
 }
 
-// Deletes the entry of a future change, unless its time has come and it is folded.
-func (q *Queries) DeleteScheduled(ctx context.Context, arg DeleteScheduledParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, deleteScheduled, arg.SubscriptionID, arg.At, arg.TenantID)
+type DeleteScheduledRow struct {
+	Day          int64
+	Currency     string
+	Kind         string
+	AmountBefore int64
+	AmountAfter  int64
+	IsFolded     bool
+}
+
+func (q *Queries) DeleteScheduled(ctx context.Context, arg DeleteScheduledParams) ([]DeleteScheduledRow, error) {
+	rows, err := q.db.QueryContext(ctx, deleteScheduled, arg.SubscriptionID, arg.At, arg.TenantID)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return result.RowsAffected()
+	defer rows.Close()
+	items := []DeleteScheduledRow{}
+	for rows.Next() {
+		var i DeleteScheduledRow
+		if err := rows.Scan(
+			&i.Day,
+			&i.Currency,
+			&i.Kind,
+			&i.AmountBefore,
+			&i.AmountAfter,
+			&i.IsFolded,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const eventsOf = `-- name: EventsOf :one
