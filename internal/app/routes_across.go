@@ -19,7 +19,7 @@ import (
 func (svc *service) acrossRoutes() []rest.Route {
 	var (
 		decimals      = sheet.Decimals(currency.Decimals(svc.db))
-		invoices      = invoice.NewHTTP(svc.invoices, svc.publicURL, decimals)
+		invoices      = invoice.NewHTTP(svc.invoices, svc.publicURL, decimals, svc.rates)
 		notes         = creditnote.NewHTTP(svc.creditNotes, svc.publicURL, decimals)
 		subscriptions = subscription.NewHTTP(svc.subscriptions, svc.publicURL, decimals)
 		users         = directory.NewHTTP(svc.db, svc.publicURL)
@@ -29,7 +29,7 @@ func (svc *service) acrossRoutes() []rest.Route {
 	return []rest.Route{
 		route(get, "/api/v1/admin/search", rest.Admin, authz.TenantsView, "default", "Search across tenants", rest.Handle(find.SearchPlatform)),
 		route(get, tenantPath+"/search", rest.Tenant, "", "default", "Search in the tenant", rest.Handle(find.OfTenant)),
-		route(get, "/api/v1/admin/invoices", rest.Admin, authz.TenantsView, "default", "List invoices of all tenants", rest.Handle(invoices.ListAcross, rest.Lists(invoices.AcrossList()))),
+		route(get, "/api/v1/admin/invoices", rest.Admin, authz.TenantsView, "default", "List invoices of all tenants", rest.Handle(invoices.ListAcross, rest.Lists(invoices.AcrossList(nil)))),
 		route(get, "/api/v1/admin/credit-notes", rest.Admin, authz.TenantsView, "default", "List credit notes of all tenants", rest.Handle(notes.ListAcross, rest.Lists(notes.AcrossList()))),
 		route(get, "/api/v1/admin/subscriptions", rest.Admin, authz.TenantsView, "default", "List subscriptions of all tenants", rest.Handle(subscriptions.ListAcross, rest.Lists(subscriptions.AcrossList()))),
 		route(get, "/api/v1/admin/users", rest.Admin, authz.TenantsView, "default", "List users", rest.Handle(users.List, rest.Lists(directory.UserList(i18n.Default)))),

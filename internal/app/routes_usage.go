@@ -81,7 +81,7 @@ func readingPurchases[I, O any](svc *service, handle func(context.Context, *I) (
 
 // invoiceRoutes returns the routes of invoices.
 func (svc *service) invoiceRoutes() []rest.Route {
-	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL, nil)
+	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL, nil, nil)
 	paid := payments.NewHTTP(svc.payments, svc.messages)
 	notes := creditnote.NewHTTP(svc.creditNotes, svc.publicURL, nil)
 	creditNotes := adminTenantPath + "/invoices/{invoice}/credit-notes"

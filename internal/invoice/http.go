@@ -19,12 +19,19 @@ type HTTP struct {
 	svc       *Service
 	publicURL string
 	decimals  sheet.Decimals
+	rates     exchangeRates
 }
 
-// NewHTTP returns the handlers. publicURL is the service's public base URL, without a trailing
-// slash.
-func NewHTTP(svc *Service, publicURL string, decimals sheet.Decimals) *HTTP {
-	return &HTTP{svc, publicURL, decimals}
+// exchangeRates returns the current factors to the base currency, by currency. Without a base currency,
+// Factors returns nil.
+type exchangeRates interface {
+	Factors(ctx context.Context) (map[string]string, error)
+}
+
+// NewHTTP returns the handlers. publicURL is the service's public base URL, without a trailing slash.
+// Only the list across tenants needs decimals and rates.
+func NewHTTP(svc *Service, publicURL string, decimals sheet.Decimals, rates exchangeRates) *HTTP {
+	return &HTTP{svc, publicURL, decimals, rates}
 }
 
 // InvoiceList returns the filters and sort orders of the invoice list (rules: invoices#reading).

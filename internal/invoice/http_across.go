@@ -42,8 +42,20 @@ type invoiceSums struct {
 	AmountDue int64  `json:"amount_due" doc:"Sum of the amounts left to pay, in minor units of the currency."`
 }
 
+// byTotal returns the columns of the sort by total. With a base currency, it sorts by the amount in the
+// base currency; otherwise by currency and amount. factors contains the factor from each currency to
+// the base currency, as a decimal; nil without a base currency.
+func byTotal(factors map[string]string) []page.SortColumn {
+	if len(factors) == 0 {
+		return []page.SortColumn{{Expr: "c.currency", Ascending: true}, {Expr: "c.total_cents"}}
+	}
+	column := page.Converted("c.total_cents", "c.currency", factors)
+	column.Unindexed = true
+	return []page.SortColumn{column}
+}
+
 // AcrossList returns the filters and the sort orders of the list across tenants.
-func (h *HTTP) AcrossList() page.Spec {
+func (h *HTTP) AcrossList(factors map[string]string) page.Spec {
 	today := h.svc.sellerDay()
 	return page.Spec{
 		Filters: map[string]page.Filter{
@@ -51,7 +63,7 @@ func (h *HTTP) AcrossList() page.Spec {
 				string(StatusDraft), string(StatusOpen), string(StatusPaid), string(StatusVoid), string(StatusUncollectible),
 			}},
 			"tenant":      {Kind: page.UUID, Exprs: []string{"c.tenant_id"}},
-			"currency":    {Kind: page.AnyOf, Exprs: []string{"c.currency"}, Check: checkCurrency},
+			"currency":    page.Currencies("c.currency"),
 			"issued_from": {Kind: page.DayFrom, Exprs: []string{"c.issue_date"}},
 			"issued_to":   {Kind: page.DayTo, Exprs: []string{"c.issue_date"}},
 			"overdue":     {Kind: page.Bool, Condition: func(value any, arg func(any) string) string { return isOverdue(value == true, arg(today)) }},
@@ -59,7 +71,7 @@ func (h *HTTP) AcrossList() page.Spec {
 		},
 		Sorts: map[string]string{"issue_date": "c.issue_date"},
 		SortColumns: map[string][]page.SortColumn{
-			"total":    {{Expr: "c.currency", Ascending: true}, {Expr: "c.total_cents"}},
+			"total":    byTotal(factors),
 			"due_date": {{Expr: "c.due_date", Nullable: true}},
 		},
 		DefaultSort: "-issue_date",
@@ -76,13 +88,6 @@ func isOverdue(overdue bool, today string) string {
 	return "c.status <> 'open' OR c.due_date IS NULL OR c.due_date >= " + today
 }
 
-func checkCurrency(text string) string {
-	if len(text) == 3 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-		return ""
-	}
-	return "validation.currency"
-}
-
 // sellerDay returns the current date in the seller's time zone, as midnight in UTC.
 func (s *Service) sellerDay() time.Time {
 	now := s.deps.Clock.Now().UTC()
@@ -94,7 +99,15 @@ func (s *Service) sellerDay() time.Time {
 
 // ListAcross handles GET /admin/invoices.
 func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[adminInvoicePage], error) {
-	q, err := h.AcrossList().Parse(rest.RequestOf(ctx).Query())
+	query := rest.RequestOf(ctx).Query()
+	var factors map[string]string
+	if strings.Contains(strings.Join(query["sort"], ","), "total") {
+		var err error
+		if factors, err = h.rates.Factors(ctx); err != nil {
+			return nil, err
+		}
+	}
+	q, err := h.AcrossList(factors).Parse(query)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,20 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// exportPart is the number of entries that an export reads at a time.
-const exportPart = 200
+// The numbers of entries that an export reads at a time. Without an index for the order, each part
+// sorts the whole list, so the parts are larger.
+const (
+	indexedPart   = 200
+	unindexedPart = 1000
+)
+
+// exportPart returns the number of entries that an export reads at a time.
+func (q Query) exportPart() int {
+	if q.isUnindexed() {
+		return unindexedPart
+	}
+	return indexedPart
+}
 
 // export is the progress of an export: the values of the sort columns in the last entry that was
 // read.
@@ -109,7 +121,7 @@ func fetchPart(ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan f
 		found++
 		q.export.last = row.keys
 	}
-	q.export.more = found == exportPart
+	q.export.more = found == q.exportPart()
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("page: export: %w", err)
 	}

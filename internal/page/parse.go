@@ -34,9 +34,10 @@ type condition struct {
 }
 
 type order struct {
-	expr     string
-	desc     bool
-	nullable bool
+	expr      string
+	desc      bool
+	nullable  bool
+	unindexed bool
 }
 
 // Includes reports whether an include was requested, alone or as part of a nested one.
@@ -178,7 +179,7 @@ func (s Spec) parseSort(q *Query, query url.Values) error {
 		desc = field != name
 		for _, c := range columns {
 			if !slices.ContainsFunc(orders, func(o order) bool { return o.expr == c.Expr }) {
-				orders = append(orders, order{expr: c.Expr, desc: desc && !c.Ascending, nullable: c.Nullable})
+				orders = append(orders, order{expr: c.Expr, desc: desc && !c.Ascending, nullable: c.Nullable, unindexed: c.Unindexed})
 			}
 		}
 	}

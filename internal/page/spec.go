@@ -3,6 +3,9 @@ package page
 import (
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 // Page sizes.
@@ -53,6 +56,20 @@ type SortColumn struct {
 	Nullable bool
 	// Ascending columns ignore the direction of the sort.
 	Ascending bool
+	// Unindexed columns are not in the order of an index. The database sorts only their values and
+	// the Tiebreak, and then reads the rows of the page.
+	Unindexed bool
+}
+
+// Converted returns the column of a sort by an amount in minor units of another currency. factors has
+// the factor to that currency by currency, as a decimal. Amounts in other currencies are last.
+func Converted(amount, currency string, factors map[string]string) SortColumn {
+	var b strings.Builder
+	b.WriteString("(" + amount + " * CASE " + currency)
+	for _, code := range slices.Sorted(maps.Keys(factors)) {
+		b.WriteString(" WHEN '" + code + "' THEN " + factors[code])
+	}
+	return SortColumn{Expr: b.String() + " END)", Nullable: true}
 }
 
 // SortNames returns the names of all sorts, in alphabetical order.
@@ -90,6 +107,17 @@ const (
 	Words                    // the words of a search; Condition builds the comparison
 )
 
+// Currencies returns the filter of a list by one or more currency codes, in upper or lower case.
+func Currencies(expr string) Filter {
+	return Filter{Kind: AnyOf, Exprs: []string{expr}, Parse: func(text string) (code, message string) {
+		code, ok := money.ParseCurrency(text)
+		if !ok {
+			return "", "validation.currency"
+		}
+		return code, ""
+	}}
+}
+
 // Filter is one filter of a list.
 type Filter struct {
 	Kind Kind
@@ -97,8 +125,9 @@ type Filter struct {
 	Exprs []string
 	// Values are the valid values of an Enum.
 	Values []string
-	// Check returns the message of an invalid text of ExactMatch or AnyOf, or "". It can be nil.
-	Check func(text string) string
+	// Parse returns the value to compare with for a text of ExactMatch or AnyOf, or the message of an
+	// invalid text. Without Parse, the value is the text.
+	Parse func(text string) (value, message string)
 	// Condition builds the comparison from the value, instead of Exprs. arg adds an argument and
 	// returns its placeholder.
 	Condition func(value any, arg func(any) string) string

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,10 +39,28 @@ func (q Query) List(sel Select) Statement {
 		q.writePage(b)
 		return b.statement()
 	}
+	if q.isUnindexed() {
+		return q.listByKey(columns, sel)
+	}
 	alias := sel.From[strings.LastIndex(sel.From, " ")+1:]
 	b := q.build("SELECT "+columns+" FROM (SELECT "+alias+".*", sel)
 	q.writePage(b)
 	b.text.WriteString(") " + alias + " " + sel.Join)
+	q.writeOrder(b)
+	return b.statement()
+}
+
+// isUnindexed reports whether no index has the order.
+func (q Query) isUnindexed() bool {
+	return slices.ContainsFunc(q.orders, func(o order) bool { return o.unindexed })
+}
+
+// listByKey returns the statement of List that first selects the unique column of the page's rows.
+func (q Query) listByKey(columns string, sel Select) Statement {
+	key := q.orders[len(q.orders)-1].expr
+	b := q.build("SELECT "+columns+" FROM "+sel.From+" "+sel.Join+" WHERE "+key+" IN (SELECT "+key, sel)
+	q.writePage(b)
+	b.text.WriteString(")")
 	q.writeOrder(b)
 	return b.statement()
 }
@@ -69,7 +88,7 @@ func (q Query) writeOrder(b *builder) {
 func (q Query) writePage(b *builder) {
 	q.writeOrder(b)
 	if q.export != nil {
-		b.text.WriteString(" LIMIT " + b.arg(exportPart))
+		b.text.WriteString(" LIMIT " + b.arg(q.exportPart()))
 		return
 	}
 	b.text.WriteString(" LIMIT " + b.arg(q.perPage) + " OFFSET " + b.arg(q.offset()))

@@ -41,11 +41,12 @@ func (f Filter) readSeveral(text string) (any, *fault.Field) {
 		if len(f.Values) > 0 && !slices.Contains(f.Values, one) {
 			return nil, &fault.Field{Message: "validation.enum", Args: map[string]any{"values": strings.Join(f.Values, ", ")}}
 		}
-		if problem := f.checkText(one); problem != nil {
+		value, problem := f.parseText(one)
+		if problem != nil {
 			return nil, problem
 		}
-		if !slices.Contains(several, one) {
-			several = append(several, one)
+		if !slices.Contains(several, value) {
+			several = append(several, value)
 		}
 	}
 	if len(several) > maxSeveral {
@@ -99,7 +100,8 @@ func (f Filter) read(text string) (any, *fault.Field) {
 	case AnyOf:
 		return f.readSeveral(text)
 	case Prefix:
-		return strings.ToUpper(text), f.checkText(text)
+		value, problem := f.parseText(text)
+		return strings.ToUpper(value), problem
 	case Words:
 		switch n := utf8.RuneCountInString(text); {
 		case n < minSearch:
@@ -109,20 +111,24 @@ func (f Filter) read(text string) (any, *fault.Field) {
 		}
 		return text, nil
 	default:
-		return text, f.checkText(text)
+		value, problem := f.parseText(text)
+		return value, problem
 	}
 }
 
-func (f Filter) checkText(text string) *fault.Field {
+// parseText returns the value to compare with.
+func (f Filter) parseText(text string) (string, *fault.Field) {
 	if utf8.RuneCountInString(text) > maxText {
-		return &fault.Field{Message: "validation.max_length", Args: map[string]any{"max": maxText}}
+		return "", &fault.Field{Message: "validation.max_length", Args: map[string]any{"max": maxText}}
 	}
-	if f.Check != nil {
-		if message := f.Check(text); message != "" {
-			return &fault.Field{Message: message}
-		}
+	if f.Parse == nil {
+		return text, nil
 	}
-	return nil
+	value, message := f.Parse(text)
+	if message != "" {
+		return "", &fault.Field{Message: message}
+	}
+	return value, nil
 }
 
 // parseDate parses a datetime or a date. For a date, it returns the first microsecond of the day in

@@ -25,7 +25,7 @@ type LoggedRequest struct {
 	Code       *string               `json:"code" example:"insufficient_scope" doc:"Error code of the response. Null without a code."`
 	APIKey     *timeline.NamedRecord `json:"api_key" doc:"API key of the request. Null for users and deleted keys."`
 	User       *timeline.NamedUser   `json:"user" doc:"User who made the request. Null for API keys and deleted users."`
-	ActingAs   *authz.ActingAs       `json:"acting_as" doc:"User impersonated by the user. Null if the user was not impersonating."`
+	ActingAs   *authz.ActingAs       `json:"acting_as" doc:"User impersonated by the user. Null if the user was not impersonating. Members see the reason with audit.view."`
 	IP         string                `json:"ip" doc:"IP address of the client."`
 }
 
@@ -101,7 +101,11 @@ func (h *HTTP) ListOfTenant(ctx context.Context, in *tenantInput) (*rest.Body[Re
 		return nil, err
 	}
 	answer := RequestLogPage{Data: make([]LoggedRequest, len(rows)), Meta: meta}
+	seesReasons := authz.FromContext(ctx).Can(authz.AuditView)
 	for i, r := range rows {
+		if !seesReasons {
+			r.reason = nil
+		}
 		answer.Data[i] = view(r, known)
 	}
 	return rest.NewBody(answer), nil

@@ -43,12 +43,16 @@ func NewIndex(db *sqldb.DB) Index { return Index{db} }
 // words returns the words of texts and wholes. The value of a whole as a single word is true.
 func words(texts, wholes []string) map[string]bool {
 	found := map[string]bool{}
-	for _, text := range slices.Concat(texts, wholes) {
+	var typed []string
+	for _, text := range wholes {
+		typed = append(typed, spellings(text)...)
+	}
+	for _, text := range slices.Concat(texts, typed) {
 		for _, w := range splitWords(text) {
 			found[w] = false
 		}
 	}
-	for _, text := range wholes {
+	for _, text := range typed {
 		if w := singleWord(text); w != "" {
 			found[w] = true
 		}

@@ -50,7 +50,9 @@ type query struct {
 func best(q query, found []hit) []hit {
 	rank := func(h hit) int {
 		text, title := singleWord(q.text), normalize(h.title)
-		isExact := func(of string) bool { return singleWord(of) == text }
+		isExact := func(of string) bool {
+			return slices.ContainsFunc(spellings(of), func(spelling string) bool { return singleWord(spelling) == text })
+		}
 		switch {
 		case isExact(h.id) || slices.ContainsFunc(h.wholes, isExact):
 			return 0

@@ -223,16 +223,17 @@ func (s store) apiKeys(ctx context.Context, q query, now, since time.Time) ([]hi
 	if err != nil {
 		return nil, err
 	}
-	const text = "SELECT k.id, k.tenant_id, k.name, k.prefix, k.expires_at, k.revoked_at, t.name FROM api_keys k LEFT JOIN tenants t ON t.id = k.tenant_id WHERE k.id"
+	const text = "SELECT k.id, k.tenant_id, k.name, k.prefix, k.expires_at, k.revoked_at, t.name, t.deleted_at FROM api_keys k LEFT JOIN tenants t ON t.id = k.tenant_id WHERE k.id"
 	found, err := s.byIDs(ctx, text, ids, func(scan func(...any) error) (hit, error) {
 		var (
-			id               uuid.UUID
-			tenantID         *uuid.UUID
-			h                hit
-			expires, revoked *time.Time
-			tenantName       *string
+			id         uuid.UUID
+			tenantID   *uuid.UUID
+			h          hit
+			tenantName *string
+
+			expires, revoked, tenantDeleted *time.Time
 		)
-		if err := scan(&id, &tenantID, &h.title, &h.subtitle, &expires, &revoked, &tenantName); err != nil {
+		if err := scan(&id, &tenantID, &h.title, &h.subtitle, &expires, &revoked, &tenantName, &tenantDeleted); err != nil {
 			return h, err
 		}
 		h.id, h.wholes, h.url = id.String(), []string{h.subtitle}, "/platform/developers"
@@ -242,6 +243,8 @@ func (s store) apiKeys(ctx context.Context, q query, now, since time.Time) ([]hi
 			status = "revoked"
 		case expires != nil && !expires.After(now):
 			status = "expired"
+		case tenantDeleted != nil:
+			status = "inactive" // active again if the tenant is restored
 		}
 		if h.status = &status; revoked != nil && revoked.Before(since) || expires != nil && expires.Before(since) {
 			h.id = "" // ended too long ago

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/net/idna"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
@@ -51,6 +52,20 @@ func shorten(word string) string {
 // singleWord returns an email, slug, ID or the like as a single word.
 func singleWord(text string) string { return shorten(normalize(strings.TrimSpace(text))) }
 
+// spellings returns the forms in which an email, domain, slug or the like can be typed: the stored one,
+// and an international domain, which is stored in punycode, in Unicode.
+func spellings(text string) []string {
+	if !strings.Contains(text, "xn--") {
+		return []string{text}
+	}
+	at := strings.LastIndexByte(text, '@') + 1
+	domain, err := idna.Lookup.ToUnicode(text[at:])
+	if err != nil {
+		return []string{text}
+	}
+	return []string{text, text[:at] + domain}
+}
+
 // Terms returns the words of a query, which must all be found. A word that is a prefix of another
 // word is left out. The longest word is first.
 func Terms(query string) []string {
@@ -67,7 +82,9 @@ func Terms(query string) []string {
 func Matches(query string, texts ...string) bool {
 	var words []string
 	for _, text := range texts {
-		words = append(words, splitWords(text)...)
+		for _, spelling := range spellings(text) {
+			words = append(words, splitWords(spelling)...)
+		}
 	}
 	terms := Terms(query)
 	for _, term := range terms {

@@ -31,6 +31,18 @@ func TestTerms(t *testing.T) {
 	}
 }
 
+// International domains, which are stored in punycode, are also found as typed.
+func TestMatchesInternationalDomains(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]bool{
+		"x@müller.test": true, "X@MULLER.test": true, "x@mü": true, "müll": true, "x@xn--mller-kva.test": true, "mueller": false, "y@müller.test": false,
+	} {
+		if Matches(query, "x@xn--mller-kva.test") != want {
+			t.Errorf("%s: %t", query, !want)
+		}
+	}
+}
+
 func TestIDRange(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{

@@ -1,11 +1,12 @@
 package settings
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 const (
@@ -17,9 +18,6 @@ const (
 	latestReminder   = 365
 )
 
-// currencyCode matches ISO 4217 codes.
-var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
-
 // payments reads the settings for late payments.
 func (p *parser) payments(f PaymentFlags, s *Settings) {
 	days, ok := wholeNumber(f.PastDueGrace, 0, maxGraceDays)
@@ -30,8 +28,7 @@ func (p *parser) payments(f PaymentFlags, s *Settings) {
 	if s.PaymentAttempts, ok = wholeNumber(f.PaymentAttempts, minPaymentAttempts, maxPaymentAttempts); !ok {
 		p.fail("TENANTRY_PAYMENT_ATTEMPTS", "%q is not a number from %d to %d", f.PaymentAttempts, minPaymentAttempts, maxPaymentAttempts)
 	}
-	s.BaseCurrency = f.BaseCurrency
-	if s.BaseCurrency != "" && !currencyCode.MatchString(s.BaseCurrency) {
+	if s.BaseCurrency, ok = money.ParseCurrency(f.BaseCurrency); !ok && f.BaseCurrency != "" {
 		p.fail("TENANTRY_BASE_CURRENCY", "%q is not a currency code such as EUR", f.BaseCurrency)
 	}
 	if s.InvoiceReminders, ok = invoiceReminders(f.InvoiceReminders); !ok {

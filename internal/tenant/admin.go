@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -137,18 +136,14 @@ func byRevenue(factors map[string]string) []page.SortColumn {
 			{Expr: "t.revenue_currency", Nullable: true, Ascending: true}, {Expr: "t.revenue", Nullable: true},
 		}
 	}
-	var in strings.Builder
-	for _, currency := range slices.Sorted(maps.Keys(factors)) {
-		in.WriteString(" WHEN '" + currency + "' THEN " + factors[currency])
-	}
-	return []page.SortColumn{{Expr: "(t.revenue * CASE t.revenue_currency" + in.String() + " END)", Nullable: true}}
+	return []page.SortColumn{page.Converted("t.revenue", "t.revenue_currency", factors)}
 }
 
-func checkCountry(text string) string {
+func parseCountry(text string) (code, message string) {
 	if len(text) == 2 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-		return ""
+		return text, ""
 	}
-	return "validation.country"
+	return "", "validation.country"
 }
 
 // AdminTenantList returns the filters and the sort orders of the admin list for a locale
@@ -168,7 +163,7 @@ func AdminTenantList(locale string, factors map[string]string) page.Spec {
 			"status":         {Kind: page.AnyOf, Condition: hasStatus, Values: statuses()},
 
 			"search":            search.Tenants(),
-			"country":           {Kind: page.ExactMatch, Exprs: []string{"t.country"}, Check: checkCountry},
+			"country":           {Kind: page.ExactMatch, Exprs: []string{"t.country"}, Parse: parseCountry},
 			"trial_ends_before": {Kind: page.DateTo, Condition: trialEndsBefore},
 			"open_amount":       {Kind: page.Bool, Condition: hasOpenAmount},
 		},

@@ -116,7 +116,7 @@ type adminListInput struct {
 func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Body[page.Page[AdminTenant]], error) {
 	query := rest.RequestOf(ctx).Query()
 	var factors map[string]string
-	if strings.Contains(query.Get("sort"), "mrr") {
+	if strings.Contains(strings.Join(query["sort"], ","), "mrr") {
 		var err error
 		if factors, err = h.rates.Factors(ctx); err != nil {
 			return nil, err

@@ -4,7 +4,6 @@ package directory
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -45,7 +44,7 @@ func UserList(locale string) page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
 			"search":         search.Users(),
-			"email":          {Kind: page.ExactMatch, Condition: hasEmail, Check: checkEmail},
+			"email":          {Kind: page.ExactMatch, Exprs: []string{"u.email"}, Parse: parseEmail},
 			"tenant":         {Kind: page.UUID, Condition: isMember},
 			"mfa":            {Kind: page.Bool, Exprs: []string{"u.mfa_enabled"}},
 			"without_tenant": {Kind: page.Bool, Condition: isWithoutTenant},
@@ -58,19 +57,12 @@ func UserList(locale string) page.Spec {
 	}
 }
 
-func checkEmail(text string) string {
-	if _, err := mail.NormalizeAddress(text); err != nil {
-		return "validation.email"
-	}
-	return ""
-}
-
-func hasEmail(value any, arg func(any) string) string {
-	address, err := mail.NormalizeAddress(value.(string))
+func parseEmail(text string) (address, message string) {
+	address, err := mail.NormalizeAddress(text)
 	if err != nil {
-		address = strings.ToLower(value.(string)) // not reached: checkEmail rejects the address
+		return "", "validation.email"
 	}
-	return "u.email = " + arg(address)
+	return address, ""
 }
 
 func isMember(value any, arg func(any) string) string {

@@ -14,6 +14,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 // lines maps the path of a field to its line in the file.
@@ -94,7 +96,7 @@ func (c *Catalog) upperCodes(p *problems) {
 }
 
 func upperCode(code string) string {
-	if upper := strings.ToUpper(code); len(upper) == len(code) && currencyForm.MatchString(upper) {
+	if upper, ok := money.ParseCurrency(code); ok {
 		return upper
 	}
 	return code

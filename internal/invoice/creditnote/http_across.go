@@ -2,7 +2,6 @@ package creditnote
 
 import (
 	"context"
-	"strings"
 
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -45,20 +44,13 @@ func (*HTTP) AcrossList() page.Spec {
 		Filters: map[string]page.Filter{
 			"status":        {Kind: page.AnyOf, Exprs: []string{"n.status"}, Values: []string{"issued", "void"}},
 			"tenant":        {Kind: page.UUID, Exprs: []string{"n.tenant_id"}},
-			"currency":      {Kind: page.AnyOf, Exprs: []string{"n.currency"}, Check: checkCurrency},
+			"currency":      page.Currencies("n.currency"),
 			"issued_from":   {Kind: page.DayFrom, Exprs: []string{"n.issue_date"}},
 			"issued_to":     {Kind: page.DayTo, Exprs: []string{"n.issue_date"}},
 			"refund_status": {Kind: page.Enum, Exprs: []string{"n.refund_status"}, Values: []string{"pending", "succeeded", "failed"}},
 		},
 		Sorts: map[string]string{"issue_date": "n.issue_date"}, DefaultSort: "-issue_date", Tiebreak: "n.id", CSV: true,
 	}
-}
-
-func checkCurrency(text string) string {
-	if len(text) == 3 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-		return ""
-	}
-	return "validation.currency"
 }
 
 // ListAcross handles GET /admin/credit-notes.

@@ -136,6 +136,31 @@ func TestImpersonatedRequests(t *testing.T) {
 	})
 }
 
+// The reason of an impersonation is visible to platform admins and to members with audit.view.
+func TestReasonOfImpersonation(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		bob, bobID := s.Join(ada, "Bob", "bob@example.com", "member")
+		role := s.CreateRole(ada, "Developer", "api_keys.manage")
+		s.Call("PATCH", ada.Path("/team/members/"+apptest.IDText(float64(bobID))+"/role"), ada.Token, apptest.Object{"role_id": role}).Want(200)
+		admin := s.Admin()
+		s.Call("POST", "/api/v1/admin/impersonation/start", admin, apptest.Object{
+			"user_id": s.UserID(ada.Token), "tenant_id": ada.Tenant, "reason": "Ticket 4711",
+		}).Want(200)
+		s.Call("GET", ada.Path("/none"), admin, nil).Want(404)
+		s.Call("POST", "/api/v1/admin/impersonation/stop", admin, nil).Want(200)
+		for _, reader := range []struct {
+			token, path string
+			reason      any
+		}{{ada.Token, ada.Path("/request-logs"), "Ticket 4711"}, {bob, ada.Path("/request-logs"), nil}, {admin, adminLog, "Ticket 4711"}} {
+			await(s, reader.token, reader.path, 1).WantAt("data.0.acting_as", apptest.Object{
+				"id": float64(s.UserID(ada.Token)), "name": "Ada", "reason": reader.reason,
+			})
+		}
+	})
+}
+
 // The filters and the cursor select the right requests.
 func TestFilters(t *testing.T) {
 	t.Parallel()

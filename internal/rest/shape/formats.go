@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
@@ -71,10 +72,11 @@ func IsCountry(text string) bool {
 // countries.
 const noCountries = "AC AN CP CQ CS DG EA EZ FQ IC NT PC SU TA UN YU"
 
-// validCurrency accepts three letters, like ISO 4217 codes, in either case. They are converted to
-// upper case. The catalog checks which currencies exist.
+// validCurrency accepts currency codes in either case. They are converted to upper case. The catalog
+// checks which currencies exist.
 func validCurrency(text string) bool {
-	return len(text) == len(strings.ToUpper(text)) && upperLetters(strings.ToUpper(text), 3)
+	_, ok := money.ParseCurrency(text)
+	return ok
 }
 
 func upperLetters(text string, count int) bool {

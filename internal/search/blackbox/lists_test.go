@@ -162,6 +162,34 @@ func testInvoices(t *testing.T, options ...apptest.Option) {
 	}, options...)
 }
 
+// Currencies are in upper or lower case, also in a list of several.
+func TestCurrencyFiltersIgnoreCase(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
+		ada := s.Register("ada@example.com", true)
+		s.BuyPlan(ada, "starter")
+		s.AwaitNotifications()
+		invoice := s.Call("GET", ada.Path("/invoices"), ada.Token, nil).Want(200).Str("data.0.id")
+		s.Call("POST", "/api/v1/admin/tenants/"+ada.Tenant+"/invoices/"+invoice+"/credit-notes", admin, object{
+			"amount_cents": 500, "settlement": "none", "reason": "other",
+		}).Want(201)
+		for _, path := range []string{"invoices", "credit-notes"} {
+			for currencies, want := range map[string]int{"EUR": 1, "eur": 1, "Eur": 1, "usd, eur": 1, "usd": 0, "jpy,GBP": 0} {
+				a := list(s, admin, path, "filter[tenant]", ada.Tenant, "filter[currency]", currencies).As(path + " in " + currencies).Want(200)
+				if got := len(a.Column("id")); got != want {
+					t.Errorf("%s in %s: %d rows, want %d", path, currencies, got, want)
+				}
+			}
+			for _, invalid := range []string{"eu", "euro", "e1r", "ſek", "eur,", "eur,x"} {
+				list(s, admin, path, "filter[currency]", invalid).As(path + " in " + invalid).WantInvalid("filter.currency")
+			}
+		}
+		list(s, admin, "stats/series", "figure", "mrr", "interval", "month", "currency", "eur").Want(200).WantAt("data.0.currency", "EUR")
+		list(s, admin, "analytics", "currency", "eur").Want(200).WantAt("meta.currency", "EUR")
+	})
+}
+
 // The CSV file has all entries of the list in the same order, however many there are.
 func TestExportOfManyTenants(t *testing.T) {
 	t.Parallel()

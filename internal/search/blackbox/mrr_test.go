@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -76,5 +77,66 @@ func TestTenantsByMRRInTheBaseCurrency(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
+	}, func(s *settings.Settings) { s.BaseCurrency = "EUR" })
+}
+
+// wantInvoices checks the tenants of the rows and of the file in a list of all invoices.
+func wantInvoices(t *testing.T, s *apptest.Server, ids map[string]any, sort string, want ...string) {
+	t.Helper()
+	names := map[any]string{}
+	for name, id := range ids {
+		names[id] = name
+	}
+	var got, exported []string
+	for page, next := 1, any(""); next != nil; page++ {
+		rows := list(s, s.Admin(), "invoices", "sort", sort, "per_page", "1", "page", strconv.Itoa(page), "filter[status]", "paid").Want(200)
+		if name := names[rows.At("data.0.tenant.id")]; name != "" {
+			got = append(got, name)
+		}
+		next = rows.At("links.next")
+	}
+	file := readCSV(t, list(s, s.Admin(), "invoices", "sort", sort, "format", "csv"))
+	for row := range file[1:] {
+		if name := names[cell(t, file, row+1, "tenant.id")]; name != "" {
+			exported = append(exported, name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: %s", sort, diff)
+	}
+	if diff := cmp.Diff(want, exported); diff != "" {
+		t.Errorf("%s in the file: %s", sort, diff)
+	}
+}
+
+// Without a base currency, invoices are sorted by currency, always ascending, and then by total.
+func TestInvoicesByTotal(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ids := sellTo(s)
+		wantInvoices(t, s, ids, "total", "ada", "eve", "bob")
+		wantInvoices(t, s, ids, "-total", "eve", "ada", "bob")
+	})
+}
+
+// With a base currency, invoices are sorted by the total in the base currency at the current rates.
+// Invoices in a currency without any rate come last.
+func TestInvoicesByTotalInTheBaseCurrency(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ids := sellTo(s)
+		wantInvoices(t, s, ids, "total", "ada", "eve", "bob")
+		wantInvoices(t, s, ids, "-total", "eve", "ada", "bob")
+		rate := func(dollars float64) {
+			s.Call("PUT", "/api/v1/admin/rates/"+s.Now().Format(time.DateOnly), s.Admin(), object{"rates": object{"USD": dollars}}).Want(200)
+		}
+		rate(0.5) // 21 USD are 42 EUR
+		wantInvoices(t, s, ids, "total", "ada", "bob", "eve")
+		wantInvoices(t, s, ids, "-total", "eve", "bob", "ada")
+		rate(2) // 10.50 EUR
+		wantInvoices(t, s, ids, "total", "bob", "ada", "eve")
+		rate(0.25) // 84 EUR
+		wantInvoices(t, s, ids, "-total", "bob", "eve", "ada")
+		list(s, s.Admin(), "invoices", "sort", "-total", "sort", "issue_date").Want(200).WantAt("data.0.tenant.id", ids["bob"])
 	}, func(s *settings.Settings) { s.BaseCurrency = "EUR" })
 }

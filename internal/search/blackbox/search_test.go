@@ -148,6 +148,54 @@ func TestSearchGroups(t *testing.T) {
 	})
 }
 
+// International domains are stored in punycode, and found in both forms, with and without accents.
+func TestSearchByInternationalDomains(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
+		ada := s.Register("ada@müller.test", true)
+		list(s, admin, "users", "filter[email]", "ada@xn--mller-kva.test").Want(200).WantAt("data.0.id", float64(s.UserID(ada.Token)))
+		s.Register("ada@muell.test", true)
+		for _, q := range []string{"ada@müller.test", "Ada@MÜLLER.test", "ada@muller.test", "ada@mül", "müller", "ada@xn--mller-kva.test"} {
+			for group, title := range map[string]string{"tenants": "Ada's Organization", "users": "Ada"} {
+				if got := titles(find(s, admin, across, q), group); !slices.Equal(got, []string{title}) {
+					t.Errorf("%q finds %s %v", q, group, got)
+				}
+			}
+			if got := titles(find(s, ada.Token, ada.Path("/search"), q), "members"); !slices.Equal(got, []string{"Ada"}) {
+				t.Errorf("%q finds members %v", q, got)
+			}
+			for path, want := range map[string]any{"tenants": ada.Tenant, "users": float64(s.UserID(ada.Token))} {
+				wantColumn(t, list(s, admin, path, "filter[search]", q), "id", want)
+			}
+			members := s.Call("GET", ada.Path("/team/members?search="+url.QueryEscape(q)), ada.Token, nil).As("members " + q).Want(200)
+			if len(members.At("data").([]any)) != 1 {
+				t.Errorf("%q: %s", q, members.Text)
+			}
+		}
+	})
+}
+
+// A key of a deleted tenant is rejected, and shown as inactive until the tenant is restored.
+func TestSearchKeysOfDeletedTenants(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
+		ada := s.Register("ada@example.com", true)
+		key := s.Call("POST", ada.Path("/api-keys"), ada.Token, object{"name": "Nightly export", "scopes": []any{"usage.read"}}).Want(201)
+		wantStatus := func(status string) {
+			t.Helper()
+			find(s, admin, across, key.Str("data.prefix")).Want(200).WantAt("data.api_keys.0.id", key.Str("data.id")).WantAt("data.api_keys.0.status", status)
+		}
+		wantStatus("active")
+		s.Call("DELETE", ada.Path(""), ada.Token, object{"current_password": "correct horse"}).Want(204)
+		s.Call("GET", ada.Path("/usage/quotas"), key.Str("data.secret"), nil).Want(401)
+		wantStatus("inactive")
+		s.Call("POST", "/api/v1/admin/tenants/"+ada.Tenant+"/restore", admin, nil).Want(200)
+		wantStatus("active")
+	})
+}
+
 // The last activity of a tenant is the last activity of a member. An admin who impersonates a
 // member does not count.
 func TestLastActivity(t *testing.T) {
