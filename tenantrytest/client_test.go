@@ -199,8 +199,7 @@ func (u *unreliable) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
-	acme, ada := s.Owner(), s.Register("ada@example.com")
-	s.Subscribe(ada, "free") // 100 calls
+	acme, ada := s.Owner(), s.Register("ada@example.com") // the default plan of Ada includes 100 calls
 	var refused atomic.Int64
 	recorder, err := usage.NewRecorder(
 		s.Client(client.WithAPIKey(s.PlatformKey(api.APIKeyScopeUsageWrite)), client.WithHTTPClient(&http.Client{Transport: &unreliable{}}), client.WithAttempts(2)),

@@ -35,8 +35,8 @@ func (s *Server) Owner() *Customer {
 	return s.customer(sandbox.OwnerEmail, sandbox.OwnerPassword)
 }
 
-// Register creates an account with its own tenant. Onboarding is complete, and there is no
-// subscription.
+// Register creates an account with its own tenant. Onboarding is complete. Without a subscription,
+// the default plan free applies.
 func (s *Server) Register(email string) *Customer {
 	s.t.Helper()
 	const password = "correct horse battery"
@@ -94,7 +94,8 @@ func (s *Server) PlatformKey(scopes ...api.APIKeyScope) string {
 	return answer.Data.Secret
 }
 
-// Subscribe buys the plan with the slug in EUR with [CardPays], and waits for the subscription.
+// Subscribe buys the plan with the slug in EUR with [CardPays], and waits for the subscription. The
+// default plan free needs no purchase: it applies without a subscription.
 func (s *Server) Subscribe(c *Customer, plan string) {
 	s.t.Helper()
 	s.SubscribeWith(c, plan, CardPays)
@@ -111,6 +112,9 @@ func (s *Server) SubscribeWith(c *Customer, plan, card string) {
 		if p.Slug != plan {
 			continue
 		}
+		if p.IsDefault && !s.isSubscribed(c) {
+			return
+		}
 		checkout, err := c.CreateCheckout(s.context(), c.Tenant, api.CreateCheckoutRequest{
 			PlanID: p.ID, Currency: "EUR", SuccessURL: s.URL + "/paid", CancelURL: s.URL + "/not-paid",
 		})
@@ -118,17 +122,20 @@ func (s *Server) SubscribeWith(c *Customer, plan, card string) {
 			s.t.Fatal(err)
 		}
 		s.Pay(checkout.Data.URL, card)
-		s.eventually("the subscription of "+c.Email, func() bool {
-			answer, err := c.ShowSubscription(s.context(), c.Tenant)
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			return !answer.Data.IsNull()
-		})
+		s.eventually("the subscription of "+c.Email, func() bool { return s.isSubscribed(c) })
 		s.settle()
 		return
 	}
 	s.t.Fatalf("tenantrytest: plan %q does not exist", plan)
+}
+
+func (s *Server) isSubscribed(c *Customer) bool {
+	s.t.Helper()
+	answer, err := c.ShowSubscription(s.context(), c.Tenant)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return !answer.Data.IsNull()
 }
 
 // Pay submits a page of the payment provider (a checkout, or an invoice's hosted page) with a card,

@@ -18,8 +18,8 @@ import (
 	"github.com/tenantry/tenantry/tenantrytest"
 )
 
-// A user signs up in the example examples/go, buys a plan, uses it, and gets an error when the
-// quota is exhausted.
+// A user signs up in the example examples/go, gets an error when the quota of the default plan is
+// exhausted, and buys a larger plan.
 func TestShop(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -52,19 +52,14 @@ func TestShop(t *testing.T) {
 		"name": {"Ada"}, "email": {"ada@example.com"}, "password": {"correct horse battery"},
 		"address": {"12 St James Square"}, "postal_code": {"SW1Y 4JH"}, "city": {"London"}, "country": {"GB"},
 	})
-	plan := regexp.MustCompile(`value="([0-9a-f-]{36})">Buy Free<`).FindStringSubmatch(page)
-	if status != 200 || plan == nil {
+	plan := regexp.MustCompile(`value="([0-9a-f-]{36})">Buy Starter<`).FindStringSubmatch(page)
+	if status != 200 || plan == nil || !strings.Contains(page, "0 of 100 words used") {
 		t.Fatalf("after signing up: %d %s", status, page)
 	}
-	_, _, checkout := post("/buy", url.Values{"plan": {plan[1]}})
-	if checkout.Host == strings.TrimPrefix(shop, "http://") {
-		t.Fatalf("purchase redirects to %s", checkout)
+	if !strings.Contains(page, "<p>Your plan</p>") || strings.Contains(page, "Buy Free") {
+		t.Errorf("the default plan is not marked: %s", page)
 	}
 	hooks := s.Webhooks(api.WebhookEventTypeUsageQuotaReached)
-	s.Pay(checkout.String(), tenantrytest.CardPays)
-	if _, page, _ = read(browser.Get(shop)); !strings.Contains(page, "0 of 100 words used") {
-		t.Fatalf("after paying: %s", page)
-	}
 	if status, page, _ = post("/work", url.Values{"text": {"good morning"}}); status != 200 || !strings.Contains(page, "GOOD MORNING") {
 		t.Errorf("working: %d %s", status, page)
 	}
@@ -87,7 +82,7 @@ func TestShop(t *testing.T) {
 		status, text, _ := read(browser.Do(r))
 		return status, text
 	}
-	if status, text := ask(issueToken(t, s.URL, *login.AccessToken)); status != 200 || !strings.Contains(text, `has the plan "free"`) {
+	if status, text := ask(issueToken(t, s.URL, *login.AccessToken)); status != 200 || !strings.Contains(text, `"plan":"free"`) {
 		t.Errorf("the plan: %d %s", status, text)
 	}
 	if status, _ := ask(*login.AccessToken); status != 401 {
@@ -95,6 +90,14 @@ func TestShop(t *testing.T) {
 	}
 	if status, page, _ = post("/work", url.Values{"text": {"more"}}); status != 429 || !strings.Contains(page, "Your plan does not allow that much.") {
 		t.Errorf("working over the quota: %d %s", status, page)
+	}
+	_, _, checkout := post("/buy", url.Values{"plan": {plan[1]}})
+	if checkout.Host == strings.TrimPrefix(shop, "http://") {
+		t.Fatalf("purchase redirects to %s", checkout)
+	}
+	s.Pay(checkout.String(), tenantrytest.CardPays)
+	if status, page, _ = post("/work", url.Values{"text": {"more"}}); status != 200 || !strings.Contains(page, "of 1000 words used") || strings.Contains(page, "Buy ") {
+		t.Errorf("working after paying: %d %s", status, page)
 	}
 }
 

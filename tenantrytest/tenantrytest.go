@@ -61,8 +61,8 @@ func WithRateLimits() Option {
 	return func(s *settings.Settings) { s.RateLimits = limit.Defaults() }
 }
 
-// Start starts the service with the sandbox's demo data: the catalog with the plans starter, team
-// and others, the tenant Acme with its owner and a subscription to starter, and a platform admin.
+// Start starts the service with the sandbox's demo data: the catalog with the default plan free, the
+// plans starter, team and others, the tenant Acme with its owner and a subscription to starter, and a platform admin.
 // The PDF of Acme's first invoice cannot be downloaded, because its link points to the server that
 // created the demo data. PDFs of later invoices can be downloaded.
 func Start(t testing.TB, options ...Option) *Server {
@@ -114,7 +114,7 @@ func (s *Server) open(url, table string) *sqldb.DB {
 // plain returns the settings of a service whose files are in folder.
 func plain(folder string) settings.Settings {
 	return settings.Settings{
-		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.InvoicesByPSP,
+		Addr: "127.0.0.1:0", DemoDefaultPlan: "free", RateLimits: map[string]int{}, InvoiceMode: settings.InvoicesByPSP,
 		LogFormat: settings.LogJSON, LogLevel: slog.LevelWarn, HashCost: account.HashCost{MemoryKiB: 64, Passes: 1},
 		DatabasePatience: 30 * time.Second, // test machines are often busy
 		Data:             folder, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(folder, settings.DatabaseFile))),

@@ -49,6 +49,20 @@ func TestCustomerThroughTime(t *testing.T) {
 	s.AwaitMail(ada.Email, func(m tenantrytest.Mail) bool { return strings.Contains(m.Text, "payment") })
 }
 
+// The default plan applies without a purchase.
+func TestDefaultPlan(t *testing.T) {
+	t.Parallel()
+	s := tenantrytest.Start(t)
+	ada := s.Register("ada@example.com")
+	s.Subscribe(ada, "free")
+	if answer, err := ada.ShowSubscription(t.Context(), ada.Tenant); err != nil || !answer.Data.IsNull() {
+		t.Errorf("the subscription is %+v, %v", answer, err)
+	}
+	if quota := used(t, ada, "api-calls"); quota != "0" {
+		t.Errorf("%s calls are used", quota)
+	}
+}
+
 // Servers are isolated from each other.
 func TestServersAreApart(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,8 @@ type Verifier struct {
 // Option configures a [Verifier].
 type Option func(*Verifier)
 
-// WithClock replaces the system clock, for tests with simulated time.
+// WithClock replaces the system clock, for tests of old messages. Advancing the service's clock does
+// not require it: messages carry the machine's time.
 func WithClock(now func() time.Time) Option { return func(v *Verifier) { v.now = now } }
 
 // NewVerifier returns a verifier for the endpoint with the secret (whsec_…).

@@ -41,6 +41,7 @@ type question struct {
 // the file.
 var questions = []question{
 	{name: "TENANTRY_PUBLIC_URL", prompt: "Public URL of the service, such as https://api.example.com"},
+	{name: "TENANTRY_TRUSTED_PROXIES", prompt: "Addresses of the reverse proxies, such as 127.0.0.1, or empty without a proxy", isOptional: true},
 	{name: "TENANTRY_DATA", prompt: "Data folder", fallback: "data"},
 	{name: "TENANTRY_DATABASE_URL", prompt: "PostgreSQL URL (postgres://user:password@host/name), or empty for SQLite in the data folder", isOptional: true},
 	{name: "TENANTRY_STRIPE_SECRET_KEY", prompt: "Stripe secret key (sk_… or rk_…)", isSecret: true},
@@ -141,7 +142,7 @@ func (c *initCmd) ask(ctx context.Context, f envFile, p *process) error {
 			if value == "" {
 				value = q.fallback
 			}
-			err := c.checkAnswer(f, q, value)
+			err := c.checkAnswer(ctx, f, q, value)
 			if err == nil {
 				break
 			}
@@ -155,18 +156,25 @@ func (c *initCmd) ask(ctx context.Context, f envFile, p *process) error {
 	return errors.Join(missing...)
 }
 
-// checkAnswer stores an answer if it is valid by the rules of serve.
-func (c *initCmd) checkAnswer(f envFile, q question, value string) error {
+// checkAnswer stores an answer if it is valid by the rules of serve. It connects to PostgreSQL.
+func (c *initCmd) checkAnswer(ctx context.Context, f envFile, q question, value string) error {
 	if value == "" && !q.isOptional {
 		return &settings.Error{Name: q.name, Reason: "required by init"}
 	}
 	f.values[q.name] = value
-	_, err := c.settingsOf(f)
+	s, err := c.settingsOf(f)
 	for _, err := range splitErrors(err) {
 		if wrong, ok := errors.AsType[*settings.Error](err); ok && wrong.Name == q.name {
 			f.values[q.name] = ""
 			return err
 		}
+	}
+	if q.name != "TENANTRY_DATABASE_URL" || value == "" {
+		return nil
+	}
+	if err := doctor.CheckServer(ctx, s); err != nil {
+		f.values[q.name] = ""
+		return fmt.Errorf("%w\nTo skip this check, use --database-url", err)
 	}
 	return nil
 }
@@ -175,7 +183,8 @@ func (c *initCmd) checkAnswer(f envFile, q question, value string) error {
 // can start in another folder.
 func (c *initCmd) settingsOf(f envFile) (settings.Settings, error) {
 	flags := c.ServeFlags
-	flags.PublicURL, flags.Data = f.values["TENANTRY_PUBLIC_URL"], f.values["TENANTRY_DATA"]
+	flags.PublicURL, flags.TrustedProxies = f.values["TENANTRY_PUBLIC_URL"], f.values["TENANTRY_TRUSTED_PROXIES"]
+	flags.Data = f.values["TENANTRY_DATA"]
 	flags.DatabaseURL, flags.MailFrom = f.values["TENANTRY_DATABASE_URL"], f.values["TENANTRY_MAIL_FROM"]
 	s, err := flags.Settings(func(name string) string { return f.values[name] })
 	if s.Data != "" && flags.Data != "" {

@@ -121,6 +121,7 @@ func TestInitInTerminal(t *testing.T) {
 		isSecret      bool
 	}{
 		{"Public URL", "https://api.example.com", false},
+		{"reverse proxies", "", false},
 		{"Data folder", "", false},
 		{"PostgreSQL URL", "", false},
 		{"Stripe secret key", "sk_test_hidden1", true},
@@ -154,7 +155,7 @@ func TestInitInTerminal(t *testing.T) {
 // Ctrl-C at a hidden question ends init. The terminal shows input again.
 func TestInterruptedSecret(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), "tenantry", "init", "--public-url=https://api.example.com", "--data=data", "--database-url=postgres://db.test/a")
+	cmd := exec.CommandContext(t.Context(), "tenantry", "init", "--public-url=https://api.example.com", "--trusted-proxies=127.0.0.1", "--data=data", "--database-url=postgres://db.test/a")
 	cmd.Dir = t.TempDir()
 	x := runInTerminal(t, cmd)
 	x.wait("Stripe secret key", false)

@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// init creates the database and the first admin, on SQLite and on PostgreSQL. If the admin's
-// details are invalid, it asks for them again. Other commands can use the settings file.
+// init creates the database and the first admin, on SQLite and on PostgreSQL. If an answer is
+// invalid or the database does not respond, it asks again. Other commands can use the settings file.
 func TestInit(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -23,7 +23,7 @@ func TestInit(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "tenantry", "init", "--no-doctor")
 			cmd.Dir = folder
 			cmd.Stdin = strings.NewReader(strings.Join([]string{
-				"https://api.example.com", "", dbtest.EmptyURL(t, dialect), "sk_test_1", "whsec_1", "smtp://127.0.0.1:9", "a@b.test", "",
+				"https://api.example.com", "proxy", "127.0.0.1", "", "postgres://127.0.0.1:1/none", dbtest.EmptyURL(t, dialect), "sk_test_1", "whsec_1", "smtp://127.0.0.1:9", "a@b.test", "",
 				"not an address", "Ada", "ada@example.com", "Ada", "",
 			}, "\n"))
 			var prompts strings.Builder
@@ -32,8 +32,16 @@ func TestInit(t *testing.T) {
 			if err != nil || !regexp.MustCompile(`(?m)^created platform admin ada@example.com .*\npassword: \w{26}$`).Match(out) {
 				t.Fatalf("%v\n%s\n%s", err, out, &prompts)
 			}
-			if !strings.Contains(prompts.String(), `email "not an address": not a valid email address`) {
-				t.Errorf("the invalid address is not reported:\n%s", &prompts)
+			for _, refused := range []string{
+				`email "not an address": not a valid email address`, `"proxy" is neither an IP address nor a network`,
+				"TENANTRY_DATABASE_URL: sqldb: open: failed to connect",
+			} {
+				if strings.Count(prompts.String(), refused) != 1 {
+					t.Errorf("%s is not reported once:\n%s", refused, &prompts)
+				}
+			}
+			if text, err := os.ReadFile(filepath.Join(folder, "tenantry.env")); err != nil || !strings.Contains(string(text), "\nTENANTRY_TRUSTED_PROXIES=127.0.0.1\n") {
+				t.Errorf("the proxy is missing: %v\n%s", err, text)
 			}
 			if info, err := os.Stat(filepath.Join(folder, "data")); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("the data folder: %v %v", info, err)
@@ -71,6 +79,9 @@ func TestInitForPractice(t *testing.T) {
 			}
 			if !regexp.MustCompile(`(?m)^warning +stripe: database `).MatchString(text) {
 				t.Errorf("the empty database is not a warning:\n%s", text)
+			}
+			if !strings.Contains(text, "resend an event in the sandbox's dashboard") || strings.Contains(text, "Developers, Webhooks") {
+				t.Errorf("the advice about notifications is not for a sandbox:\n%s", text)
 			}
 		})
 	}

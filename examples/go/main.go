@@ -1,5 +1,5 @@
-// Command shop is a small product that is sold with Tenantry. Customers sign up, buy a plan and
-// convert text to upper case. The number of words is metered.
+// Command shop is a small product that is sold with Tenantry. Customers sign up with the default
+// plan, convert text to upper case, and buy a larger plan. The number of words is metered.
 package main
 
 import (
@@ -141,7 +141,7 @@ func (s *shop) handle(f func(http.ResponseWriter, *http.Request, *customer) erro
 	}
 }
 
-// show lists the plans, or shows the quota if the customer has a plan.
+// show shows the quota, and lists the plans if the customer can buy one.
 func (s *shop) show(w http.ResponseWriter, r *http.Request, who *customer) error {
 	return s.render(w, r, who, "")
 }
@@ -153,13 +153,14 @@ func (s *shop) render(w http.ResponseWriter, r *http.Request, who *customer, res
 		if err != nil {
 			return err
 		}
-		if subscription.Data.IsNull() {
+		if subscription.Data.IsNull() { // the default plan applies
 			plans, err := who.ListPlans(r.Context(), &api.ListPlansParams{Currency: new("EUR")})
 			if err != nil {
 				return err
 			}
 			v.Plans = plans.Data
-		} else if v.Meter, err = s.quota(r.Context(), who); err != nil {
+		}
+		if v.Meter, err = s.quota(r.Context(), who); err != nil {
 			return err
 		}
 	}

@@ -164,7 +164,7 @@ const (
 func (s Settings) WithListenAddress(on net.Addr) Settings {
 	if s.PublicURL == nil {
 		host := on.String()
-		if tcp, ok := on.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		if tcp, ok := on.(*net.TCPAddr); ok && (tcp.IP == nil || tcp.IP.IsUnspecified()) {
 			_, port, _ := net.SplitHostPort(host) // a TCP address always has a port
 			host = net.JoinHostPort("localhost", port)
 		}

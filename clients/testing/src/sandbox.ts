@@ -41,7 +41,7 @@ export interface OwnerOptions {
   email?: string
   name?: string
   organization?: string
-  /** The slug of a plan to buy, such as `free` or `starter`; none by default. */
+  /** The slug of a plan to buy, such as `starter`. By default the plan `free` applies, which needs no purchase. */
   plan?: string
   /** The card to pay with; one that pays by default. */
   card?: string
@@ -147,7 +147,10 @@ export class Sandbox implements AsyncDisposable {
     await call('POST', `${this.url}/api/v1/auth/verify-email`, { token })
   }
 
-  /** Buys a plan for the organization of an owner, and waits until the subscription is there. */
+  /**
+   * Buys a plan for the organization of an owner, and waits until the subscription is there. The
+   * default plan `free` needs no purchase: it applies without a subscription.
+   */
   async subscribe(
     { tenantId, accessToken }: Pick<Owner, 'tenantId' | 'accessToken'>,
     slug: string,
@@ -155,17 +158,16 @@ export class Sandbox implements AsyncDisposable {
   ): Promise<void> {
     const tenant = `${this.url}/api/v1/tenant/${tenantId}`
     const bearer = `Bearer ${accessToken}`
-    const { data: plans } = await call<{ data: { id: string; slug: string; pricing_type: string }[] }>('GET', `${tenant}/plans`, undefined, bearer)
+    const { data: plans } = await call<{ data: { id: string; slug: string; pricing_type: string; is_default: boolean }[] }>('GET', `${tenant}/plans`, undefined, bearer)
     const plan = plans.find((one) => one.slug === slug)
     if (!plan) throw new Error(`There is no plan ${slug}, but ${plans.map((one) => one.slug).join(', ')}.`)
+    const subscription = async () => (await call<{ data: unknown }>('GET', `${tenant}/subscription`, undefined, bearer)).data ?? undefined
+    if (plan.is_default && !(await subscription())) return
     const { data } = await call<{ data: { url: string } }>('POST', `${tenant}/checkout`, {
       plan_id: plan.id, currency, ...(plan.pricing_type === 'seat' && { quantity: seats }), success_url: this.url, cancel_url: this.url,
     }, bearer)
     await this.pay(data.url, card)
-    await eventually('subscription', 10_000, async () => {
-      const { data: subscription } = await call<{ data: unknown }>('GET', `${tenant}/subscription`, undefined, bearer)
-      return subscription ?? undefined
-    })
+    await eventually('subscription', 10_000, subscription)
   }
 
   /** Pays at a page of the sandbox: a checkout or an invoice. A declined card is an error. */

@@ -38,6 +38,14 @@ test('an owner is verified, completely set up and has a plan', async () => {
   assert.equal(data.status, 'active')
 })
 
+test('the default plan needs no purchase', async () => {
+  const owner = await sandbox.createOwner({ plan: 'free' })
+  const { data } = await get(`/api/v1/tenant/${owner.tenantId}/subscription`, owner.accessToken)
+  assert.equal(data, null)
+  await sandbox.subscribe(owner, 'starter')
+  await assert.rejects(sandbox.subscribe(owner, 'free'), /422/)
+})
+
 test('an unknown plan and a declined card are errors', async () => {
   const owner = await sandbox.createOwner()
   await assert.rejects(sandbox.subscribe(owner, 'gold'), /no plan gold, but free, starter/)

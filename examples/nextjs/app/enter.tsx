@@ -2,7 +2,7 @@
 import { useState, type FormEvent } from 'react'
 import { inWords, tenantry } from '../lib/browser'
 
-/** Signs up with a plan, which leads to the payment, or logs in. */
+/** Signs up with a plan, which leads to the payment unless the plan is the default plan, or logs in. */
 export function Enter({ plans }: { plans: { slug: string; label: string }[] }) {
   const [problem, setProblem] = useState('')
   const submit = (act: (field: (name: string) => string) => Promise<string>) => (event: FormEvent<HTMLFormElement>) => {
@@ -13,7 +13,7 @@ export function Enter({ plans }: { plans: { slug: string; label: string }[] }) {
   const signUp = submit(async (field) => {
     const [name, email, password] = [field('name'), field('email'), field('password')]
     const body = { name, email, password, password_confirmation: password, plan_slug: field('plan'), currency: 'EUR' }
-    return (await tenantry.POST('/api/v1/onboarding/start', { body })).checkout_url
+    return (await tenantry.POST('/api/v1/onboarding/start', { body })).checkout_url ?? '/' // the default plan needs no payment
   })
   const logIn = submit(async (field) => {
     await tenantry.POST('/api/v1/auth/login', { body: { email: field('email'), password: field('password'), remember: true } })

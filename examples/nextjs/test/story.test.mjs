@@ -1,4 +1,5 @@
-// The story of a customer, in Chromium: signs up, pays, uses the product, and is refused over the quota.
+// The stories of two customers, in Chromium: the first signs up with the default plan, uses the product and is refused
+// over the quota; the second signs up with a paid plan and pays.
 import { startSandbox } from '@tenantry/testing'
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -43,7 +44,7 @@ after(async () => {
   await sandbox?.stop()
 })
 
-test('a customer signs up, pays, uses the product and is refused over the quota', { skip }, async (t) => {
+test('a customer signs up for free, uses the product and is refused over the quota; another one pays', { skip }, async (t) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
   t.after(() => context.close())
   context.setDefaultTimeout(20_000)
@@ -69,14 +70,6 @@ test('a customer signs up, pays, uses the product and is refused over the quota'
   await page.waitForFunction(() => /taken|exists|already/i.test(document.querySelector('[role=alert]').textContent))
 
   await signUp('ada@example.test', 'free')
-  await page.waitForURL(/\/sandbox\/checkout\//)
-  await page.fill('[name=card_number]', '4242424242424242').catch(() => {}) // what is free asks for no card
-  await page.click('main form button[type=submit], main form button:not([type])')
-  await page.waitForURL(`${url}/onboarding/success*`)
-  for (const [field, value] of Object.entries({ legal_name: 'Example', address: '1 Test Street', postal_code: '1010', city: 'Vienna', country: 'AT' })) {
-    await page.fill(`[name=${field}]`, value)
-  }
-  await page.click('button')
   const used = async (text) => page.waitForFunction((wanted) => document.querySelector('#used')?.textContent === wanted, text)
   await used('0 of 100 letters used')
 
@@ -110,6 +103,19 @@ test('a customer signs up, pays, uses the product and is refused over the quota'
   await page.fill('#log-in [name=password]', 'correct horse')
   await page.click('#log-in button')
   await used('0 of 100 letters used')
+
+  await page.click('text=Log out')
+  await page.waitForSelector('#sign-up')
+  await signUp('grace@example.test', 'starter')
+  await page.waitForURL(/\/sandbox\/checkout\//)
+  await page.fill('[name=card_number]', '4242424242424242')
+  await page.click('main form button[type=submit], main form button:not([type])')
+  await page.waitForURL(`${url}/onboarding/success*`)
+  for (const [field, value] of Object.entries({ legal_name: 'Example', address: '1 Test Street', postal_code: '1010', city: 'Vienna', country: 'AT' })) {
+    await page.fill(`[name=${field}]`, value)
+  }
+  await page.click('button')
+  await used('0 of 1000 letters used')
   assert.deepEqual(troubles, [])
   assert.deepEqual(elsewhere, [])
 })

@@ -71,6 +71,19 @@ func (d *doctor) cookies(public, frontend *url.URL) {
 	}
 }
 
+// proxies checks whether the service sees the addresses of clients. It speaks plain HTTP, so an https
+// URL means that requests come through a proxy.
+func (d *doctor) proxies() {
+	public, trusted := d.Settings.PublicURL, d.Settings.TrustedProxies
+	switch {
+	case len(trusted) > 0:
+		d.ok("proxies", "X-Forwarded-For is trusted from %s", strings.Trim(fmt.Sprint(trusted), "[]"))
+	case public != nil && public.Scheme == "https":
+		d.warn("proxies", "TENANTRY_TRUSTED_PROXIES is not set, so all clients behind the proxy share one rate limit",
+			"Set TENANTRY_TRUSTED_PROXIES to the addresses of the proxy, such as 127.0.0.1.")
+	}
+}
+
 // site returns the site of a URL, as browsers define it.
 func site(u *url.URL) string {
 	host := u.Hostname()

@@ -120,6 +120,20 @@ func (d *doctor) database(ctx context.Context) {
 	d.server(ctx, file)
 }
 
+// CheckServer connects to the PostgreSQL server of the settings. SQLite does not need a server.
+func CheckServer(ctx context.Context, s settings.Settings) error {
+	if strings.HasPrefix(s.DatabaseURL.Reveal(), "sqlite:") {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience})
+	if err != nil {
+		return &settings.Error{Name: "TENANTRY_DATABASE_URL", Reason: err.Error()}
+	}
+	return db.Close()
+}
+
 // rates checks the base currency and its exchange rates.
 func (d *doctor) rates(ctx context.Context, db *sqldb.DB) {
 	base := d.Settings.BaseCurrency

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -53,6 +54,7 @@ func Run(ctx context.Context, cfg Config) []check.Finding {
 	d.mail(ctx)
 	d.logins(ctx)
 	d.addresses(ctx)
+	d.proxies()
 	d.provider(ctx)
 	return d.findings
 }
@@ -168,11 +170,14 @@ func (d *doctor) logins(ctx context.Context) {
 }
 
 func (d *doctor) callback(provider string) string {
-	base := "{public URL}"
-	if d.Settings.PublicURL != nil {
-		base = d.Settings.PublicURL.String()
+	s, base := d.Settings, "http://"+d.Settings.Addr
+	if on, err := net.ResolveTCPAddr("tcp", s.Addr); err == nil {
+		s = s.WithListenAddress(on) // as serve does
 	}
-	return base + "/api/v1/auth/oauth/" + provider + "/callback"
+	if s.PublicURL != nil {
+		base = strings.TrimSuffix(s.PublicURL.String(), "/")
+	}
+	return base + oauth.Path + provider + "/callback"
 }
 
 func (d *doctor) provider(ctx context.Context) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -201,6 +202,41 @@ func TestCookieChecks(t *testing.T) {
 				t.Errorf("%s and %s with %q: %+v", c.public, c.frontend, c.domain, f)
 			}
 		}
+	}
+}
+
+// Behind a proxy, the service sees the addresses of clients only if it trusts the proxy.
+func TestProxyChecks(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the URLs are examples and must not be requested
+	for _, c := range []struct {
+		public  string
+		trusted []netip.Prefix
+		want    check.Status // "" for no finding
+	}{
+		{"https://api.example.com", nil, check.StatusWarning},
+		{"https://api.example.com", []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, check.StatusOK},
+		{"http://127.0.0.1:8080", nil, ""},
+	} {
+		var got check.Status
+		for _, f := range doctor.Run(ctx, doctor.Config{Settings: settings.Settings{PublicURL: absolute(t, c.public), TrustedProxies: c.trusted}}) {
+			if f.Name == "proxies" {
+				got = f.Status
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s with %v: %q, want %q", c.public, c.trusted, got, c.want)
+		}
+	}
+}
+
+// Without a public URL, the redirect URI has the listening address.
+func TestRedirectURI(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]string{"127.0.0.1:8080": "http://127.0.0.1:8080/api", ":8081": "http://localhost:8081/api", "0.0.0.0:80": "http://localhost:80/api"} {
+		cfg := doctor.Config{Settings: settings.Settings{Addr: addr}, Logins: []oauth.Provider{{Name: "github"}}}
+		wantFound(t, cfg, "login github", check.StatusOK, "register "+want+"/v1/auth/oauth/github/callback as")
 	}
 }
 

@@ -64,7 +64,7 @@ func (c *checker) webhook(ctx context.Context) {
 		c.ok("webhook", "the endpoint "+all[i].ID+" sends to "+c.WebhookURL)
 	}
 	c.events(all[i])
-	c.received()
+	c.received(all[i])
 }
 
 // events compares the event types that an endpoint sends with the types that are handled.
@@ -97,9 +97,13 @@ func missingFrom(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-// received reports when the last notification was received.
-func (c *checker) received() {
-	const name, fix = "last notification", "Send a test event to the endpoint and check that it returns 200: Developers, Webhooks."
+// received reports when the last notification was received from an endpoint.
+func (c *checker) received(e *stripe.WebhookEndpoint) {
+	const name = "last notification"
+	fix := "Send a test event to the endpoint and check that it returns 200: Developers, Webhooks."
+	if e.ID == sandboxEndpoint {
+		fix = "Buy a plan, or resend an event in the sandbox's dashboard, and check that the endpoint returns 200."
+	}
 	if c.LastReceived.IsZero() {
 		c.note(name, StatusWarning, "not received yet", fix)
 		return

@@ -37,10 +37,17 @@ func example(t *testing.T, language string) string {
 func TestTheDocumentationVerifies(t *testing.T) {
 	t.Parallel()
 	const secret, other, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx", `{"type":"webhook.test"}`
-	for _, s := range []string{secret, other} {
-		signature := "v1,AAAA " + webhook.Signature(s, "id", 1_700_000_000, []byte(body))
-		want := map[bool]string{true: "true", false: "false"}[s == secret]
-		headers := `{"webhook-id": "id", "webhook-timestamp": "1700000000", "webhook-signature": "` + signature + `"}`
+	signed := func(secret string) string {
+		return `{"webhook-id": "id", "webhook-timestamp": "1700000000", "webhook-signature": "v1,AAAA ` + webhook.Signature(secret, "id", 1_700_000_000, []byte(body)) + `"}`
+	}
+	for headers, want := range map[string]string{
+		signed(secret): "true",
+		signed(other):  "false",
+		`{}`:           "false",
+		`{"webhook-id": "id", "webhook-timestamp": "1700000000"}`:                                "false",
+		`{"webhook-id": "id", "webhook-timestamp": "1700000000", "webhook-signature": "v1,é"}`:   "false",
+		`{"webhook-id": "id", "webhook-timestamp": "yesterday", "webhook-signature": "v1,AAAA"}`: "false",
+	} {
 		python := example(t, "python") + "\nprint(str(verify('" + secret + "', " + headers + ", b'" + body + "', 1700000010)).lower())\n"
 		script := example(t, "js") + "\nconsole.log(String(verify('" + secret + "', " + headers + ", '" + body + "', 1700000010)));\n"
 		run(t, want, "python3", "verify.py", python)
