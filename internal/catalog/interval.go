@@ -57,8 +57,8 @@ func CycleInterval(cycle string) (interval Interval, ok bool) {
 }
 
 // SetInterval changes the plan's interval. Nil arguments keep the current value. A cycle sets the
-// unit and the count unless they are given too. A unit or count without a cycle also sets the
-// billing cycle that has this interval; if no cycle matches, the billing cycle is unchanged.
+// unit and the count unless they are given too. The billing cycle follows the resulting interval; if
+// no cycle has it, the billing cycle is the given one, or unchanged.
 func (p *Plan) SetInterval(cycle, unit *string, count *int32) {
 	if cycle != nil {
 		p.BillingCycle = *cycle
@@ -69,9 +69,6 @@ func (p *Plan) SetInterval(cycle, unit *string, count *int32) {
 	}
 	if count != nil {
 		p.Interval.Count = *count
-	}
-	if cycle != nil {
-		return
 	}
 	for _, c := range cycles {
 		if c.interval == p.Interval {

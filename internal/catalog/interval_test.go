@@ -28,7 +28,8 @@ func TestCycleInterval(t *testing.T) {
 	}
 }
 
-// Given values take precedence. The billing cycle changes if a cycle has the new interval.
+// A unit and a count take precedence over a cycle. The billing cycle changes if a cycle has the new
+// interval.
 func TestSetInterval(t *testing.T) {
 	t.Parallel()
 	text := func(s string) *string { return &s }
@@ -53,7 +54,7 @@ func TestSetInterval(t *testing.T) {
 		},
 		"a cycle and a count":          {old: monthly, cycle: text("weekly"), count: count(2), want: terms{"weekly", catalog.Interval{Unit: "week", Count: 2}}},
 		"a cycle and a unit":           {old: monthly, cycle: text("quarterly"), unit: text("week"), want: terms{"quarterly", catalog.Interval{Unit: "week", Count: 3}}},
-		"a cycle and another's":        {old: monthly, cycle: text("weekly"), unit: text("year"), count: count(1), want: terms{"weekly", catalog.Interval{Unit: "year", Count: 1}}},
+		"a cycle and another's":        {old: monthly, cycle: text("weekly"), unit: text("year"), count: count(1), want: terms{"yearly", catalog.Interval{Unit: "year", Count: 1}}},
 		"a unit with a name":           {old: monthly, unit: text("week"), want: terms{"weekly", catalog.Interval{Unit: "week", Count: 1}}},
 		"a unit without one":           {old: monthly, unit: text("day"), want: terms{"monthly", catalog.Interval{Unit: "day", Count: 1}}},
 		"a count with a name":          {old: monthly, count: count(3), want: terms{"quarterly", catalog.Interval{Unit: "month", Count: 3}}},

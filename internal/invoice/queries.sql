@@ -16,7 +16,7 @@ FROM subscriptions s JOIN plans p ON p.id = s.plan_id JOIN products o ON o.id = 
 WHERE s.tenant_id = $1;
 
 -- name: LinkedPlanPrices :many
-SELECT l.psp_price_id, l.plan_id, p.name AS plan_name, o.name AS product_name
+SELECT l.psp_price_id, l.plan_id, p.name AS plan_name, o.name AS product_name, p.psp_product_id
 FROM plan_prices l JOIN plans p ON p.id = l.plan_id JOIN products o ON o.id = p.product_id
 WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id;
 

@@ -14,6 +14,7 @@ type references struct {
 	lines         map[string]lineSource      // by the provider's line ID, as recorded when the line was first seen
 	linked        map[string]lineSource      // by the provider's price ID: the current link
 	former        map[string]lineSource      // by the provider's price ID: the source that it last billed to the tenant
+	products      map[string]lineSource      // by the provider's product ID: the plan that it was created for
 	minorUnits    map[string]int             // by currency
 	codes         map[string]string          // promotion codes by the provider's coupon
 }
@@ -31,8 +32,9 @@ type lineSource struct {
 
 // sourceOf returns the source of a line. The source of a known line never changes
 // (rules: invoices#lines). The source of a new line follows from its price: the current link of the
-// price, or else the last source before the price was unlinked, or else the plan of the line's
-// subscription.
+// price, or else the last source before the price was unlinked, or else the plan of its product, or
+// else the plan of the line's subscription. A charge for unpaid time has a price of its own and the
+// product of the earlier plan.
 func (r references) sourceOf(l psp.InvoiceLine) lineSource {
 	if known, ok := r.lines[l.ID]; ok {
 		return known
@@ -41,6 +43,9 @@ func (r references) sourceOf(l psp.InvoiceLine) lineSource {
 		if known, ok := byPrice[l.PriceID]; ok && l.PriceID != "" {
 			return known
 		}
+	}
+	if known, ok := r.products[l.ProductID]; ok {
+		return known
 	}
 	if l.Proration || l.SubscriptionID != "" || l.SubscriptionItemID != "" {
 		return r.subscriptions[l.SubscriptionID].plan

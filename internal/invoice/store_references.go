@@ -19,7 +19,8 @@ import (
 // because a tenant can have thousands of lines.
 func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...psp.Invoice) (references, error) {
 	refs := references{
-		subscriptions: map[string]subscriptionRef{}, lines: map[string]lineSource{}, linked: map[string]lineSource{}, former: map[string]lineSource{}, codes: map[string]string{},
+		subscriptions: map[string]subscriptionRef{}, lines: map[string]lineSource{}, linked: map[string]lineSource{}, former: map[string]lineSource{},
+		products: map[string]lineSource{}, codes: map[string]string{},
 	}
 	var err error
 	if refs.minorUnits, err = s.decimals(ctx); err != nil {
@@ -45,7 +46,11 @@ func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...p
 		if err != nil {
 			return refs, err
 		}
-		refs.linked[*row.PSPPriceID] = lineSource{planID: &row.PlanID, name: name}
+		of := lineSource{planID: &row.PlanID, name: name}
+		refs.linked[*row.PSPPriceID] = of
+		if row.PSPProductID != nil {
+			refs.products[*row.PSPProductID] = of
+		}
 	}
 	meters, err := s.q(ctx).LinkedMeterPrices(ctx)
 	if err != nil {

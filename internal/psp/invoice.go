@@ -97,6 +97,7 @@ type InvoiceLine struct {
 	// provider sends none.
 	UnitAmount         string
 	PriceID            string // empty for a line without a price
+	ProductID          string // of the price
 	SubscriptionID     string
 	SubscriptionItemID string
 	Proration          bool
@@ -341,6 +342,9 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 		}
 		if p.PriceDetails != nil && p.PriceDetails.Price != nil {
 			line.PriceID = p.PriceDetails.Price.ID
+		}
+		if p.PriceDetails != nil {
+			line.ProductID = p.PriceDetails.Product
 		}
 	}
 	if l.QuantityDecimal != math.Trunc(l.QuantityDecimal) {

@@ -201,13 +201,9 @@ func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) 
 	}
 	p.deductUnpaid(change.UnpaidCredit, min(waiting, change.UnpaidCredit))
 	if change.paysOwed {
-		p.owed, err = s.sumOwed(ctx, sub)
+		err = s.sumOwed(ctx, sub, &p)
 	}
-	unsettled := change.paid.unpaidCredit(p.unused, change.paid.share, units.Step()) - change.UnpaidCredit
-	if change.paid.draft { // the regular invoice, which is collected within the hour anyway
-		unsettled = 0
-	}
-	p.addOwed(unsettled)
+	p.addOwed(change.paid.unpaidCredit(p.unused, change.paid.share, units.Step()) - change.UnpaidCredit)
 	return change, p, err
 }
 
@@ -227,17 +223,24 @@ func (s *Service) previewCost(ctx context.Context, sub Subscription, change pric
 		method: methodPSP, currency: sub.Currency, periodStart: sub.CurrentPeriodStart, periodEnd: sub.CurrentPeriodEnd,
 		at: change.ProrationDate,
 	}
-	lines := slices.DeleteFunc(invoice.Lines, func(line psp.InvoiceLine) bool {
-		if !change.billsUsage(line) {
+	p.addLines(p.addUsage(invoice.Lines, change), change.Change, sub.Quantity)
+	return p, nil
+}
+
+// addUsage adds up the lines for usage so far and returns the other lines of the change. It drops the
+// usage of the renewal, which ends with the period. A proration that ends with the period is not usage:
+// it counts, although the provider documents no prorations of metered prices.
+func (p *preview) addUsage(lines []psp.InvoiceLine, change pricedChange) []psp.InvoiceLine {
+	return slices.DeleteFunc(lines, func(line psp.InvoiceLine) bool {
+		isSoFar := line.PeriodEnd.Before(p.periodEnd)
+		if !change.billsUsage(line) || line.Proration && !isSoFar {
 			return false
 		}
-		if line.PeriodEnd.Before(p.periodEnd) { // otherwise the line belongs to the renewal
+		if isSoFar {
 			p.usage += line.Amount - line.Discount
 		}
 		return true
 	})
-	p.addLines(lines, change.Change, sub.Quantity)
-	return p, nil
 }
 
 // deductUnpaid subtracts the unpaid part of a credit. waiting is the amount of the unpaid part that was

@@ -291,13 +291,13 @@ func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *S
 	if id := discount.IDOfCoupon(remote.CouponID); id != uuid.Nil {
 		next.Discount = &Discount{ID: id, PSPID: remote.DiscountID, EndsAt: remote.DiscountEndsAt}
 	}
-	if next.Discount == nil && known.Discount != nil && known.Status == Trialing && next.Status == Trialing {
-		kept, err := s.isKept(ctx, known)
+	if next.Discount == nil && known.ID != uuid.Nil && next.Status == Trialing {
+		unused, err := s.unusedDiscount(ctx, known, *next, remote)
 		if err != nil {
 			return err
 		}
-		if kept {
-			next.Discount = &Discount{ID: known.Discount.ID}
+		if unused != uuid.Nil {
+			next.Discount = &Discount{ID: unused}
 		}
 	}
 	if next.Discount == nil && known.Discount.appliesToPeriodOf(*next) {
@@ -340,15 +340,37 @@ func (s *Service) findPastDiscount(ctx context.Context, known, next Subscription
 	return &journal.PastDiscount{Cents: off, EndsAt: *own.EndsAt}, err
 }
 
-// isKept reports whether a discount remains here although the provider has ended it: it has the
-// duration once and was not used yet, and no operation removes or replaces it.
-func (s *Service) isKept(ctx context.Context, known Subscription) (bool, error) {
+// unusedDiscount returns the ID of a discount with the duration once that the invoice of a trial has
+// ended at the provider without using it: the subscription had it, and no operation removes or replaces
+// it, or the change of plan redeems it. Otherwise it returns uuid.Nil.
+func (s *Service) unusedDiscount(ctx context.Context, known, next Subscription, remote psp.Subscription) (id uuid.UUID, _ error) {
 	op, isPending, err := s.store.pendingOperation(ctx, known)
-	if err != nil || isPending && !op.discountSetting().IsZero() {
-		return false, err
+	if err != nil {
+		return uuid.Nil, err
 	}
-	d, err := s.deps.Discounts.Load(ctx, known.Discount.ID)
-	return d.Duration == discount.Once, err
+	isChange := isPending && op.Kind == opChange && op.PlanID == next.PlanID
+	switch {
+	case isPending && !op.discountSetting().IsZero():
+		if isChange {
+			id = op.DiscountID
+		}
+	case known.Discount != nil && (known.Status == Trialing || isChange):
+		id = known.Discount.ID
+	}
+	if id == uuid.Nil {
+		return uuid.Nil, nil
+	}
+	d, err := s.deps.Discounts.Load(ctx, id)
+	if err != nil || d.Duration != discount.Once {
+		return uuid.Nil, err
+	}
+	if isChange { // its invoice can bill usage, which uses the discount
+		in, err := s.deps.Provider.GetInvoice(ctx, remote.LatestInvoiceID)
+		if err != nil || in.Discount > 0 {
+			return uuid.Nil, err
+		}
+	}
+	return id, nil
 }
 
 // keepDiscount keeps the discount of a checkout whose trial has used it up at the provider.

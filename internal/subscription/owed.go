@@ -15,7 +15,7 @@ func (s *Service) payOwed(ctx context.Context, op operation) error {
 	if err := s.deps.Provider.CollectDue(ctx, op.before.PSPSubscriptionID, op.key()+"-due"); err != nil {
 		return err
 	}
-	open, err := s.openInvoices(ctx, op.before.PSPSubscriptionID)
+	open, err := s.listInvoices(ctx, op.before.PSPSubscriptionID, "open")
 	if err != nil {
 		return err
 	}
@@ -33,25 +33,36 @@ func (s *Service) payOwed(ctx context.Context, op operation) error {
 	return nil
 }
 
-// sumOwed returns the sum of a subscription's open invoices, without the invoice of a pending
-// change.
-func (s *Service) sumOwed(ctx context.Context, sub Subscription) (sum int64, _ error) {
-	open, err := s.openInvoices(ctx, sub.PSPSubscriptionID)
+// sumOwed sets the amounts that payOwed collects: the open invoices, without the invoice of a pending
+// change, and the drafts that are due for collection.
+func (s *Service) sumOwed(ctx context.Context, sub Subscription, p *preview) error {
+	open, err := s.listInvoices(ctx, sub.PSPSubscriptionID, "open")
+	if err != nil {
+		return err
+	}
 	for _, in := range open {
 		if sub.Pending == nil || sub.Pending.PSPInvoiceID != in.ID {
-			sum += in.Open
+			p.owed += in.Open
 		}
 	}
-	return sum, err
+	drafts, err := s.listInvoices(ctx, sub.PSPSubscriptionID, "draft")
+	for _, in := range drafts {
+		if in.AutoAdvance {
+			p.drafts += max(in.Total, 0)
+			p.freed += max(-in.Total, 0)
+		}
+	}
+	p.owed += p.drafts
+	return err
 }
 
-// openInvoices lists the open invoices of a subscription, oldest first.
-func (s *Service) openInvoices(ctx context.Context, pspID string) (open []psp.Invoice, _ error) {
+// listInvoices lists the invoices of a subscription that have the status, oldest first.
+func (s *Service) listInvoices(ctx context.Context, pspID, status string) (found []psp.Invoice, _ error) {
 	remote, err := s.deps.Provider.GetSubscription(ctx, pspID)
 	if err != nil {
 		return nil, err
 	}
-	query := psp.InvoiceQuery{CustomerID: remote.CustomerID, Status: "open"}
+	query := psp.InvoiceQuery{CustomerID: remote.CustomerID, Status: status}
 	for more := true; more; {
 		page, err := s.deps.Provider.ListInvoices(ctx, query)
 		if err != nil {
@@ -59,11 +70,11 @@ func (s *Service) openInvoices(ctx context.Context, pspID string) (open []psp.In
 		}
 		for _, in := range page.Invoices { // newest first
 			if query.After = in.ID; in.SubscriptionID == pspID {
-				open = append(open, in)
+				found = append(found, in)
 			}
 		}
 		more = page.More
 	}
-	slices.Reverse(open)
-	return open, nil
+	slices.Reverse(found)
+	return found, nil
 }

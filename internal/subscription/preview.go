@@ -36,8 +36,12 @@ type preview struct {
 	// at is the time of the change: the unused and the new part of the period are calculated from
 	// it.
 	at time.Time
-	// owed is the part of charge for open invoices, which are collected before the change.
-	owed int64
+	// owed is the part of charge for the open invoices and the drafts that are collected before the
+	// change. drafts is the part for drafts.
+	owed, drafts int64
+	// freed is the credit that the customer gets before the change is invoiced, from drafts with a
+	// negative total.
+	freed int64
 	// unused is the part of credit that the change gives for unused time.
 	unused int64
 	// outlook is not binding. It is set only for a preview that is shown.
@@ -67,10 +71,11 @@ func (p preview) total() int64 { return p.net() + p.usage }
 // invoiceTotal returns the amount of the invoice of the change. A negative amount is credited.
 func (p preview) invoiceTotal() int64 { return p.total() - p.owed }
 
-// balanceApplied returns the part of the invoice that the customer's credit pays.
-func (p preview) balanceApplied() int64 { return min(max(p.invoiceTotal(), 0), p.balance) }
+// balanceApplied returns the part of the drafts and of the invoice of the change that the customer's
+// credit pays. The provider applied it to the open invoices when it finalized them.
+func (p preview) balanceApplied() int64 { return min(p.drafts+max(p.invoiceTotal(), 0), p.balance) }
 
-// dueNow returns the amount that is charged now: the owed invoices and the change.
+// dueNow returns the amount that is charged now for the owed invoices and the change.
 func (p preview) dueNow() int64 { return p.owed + max(p.invoiceTotal(), 0) - p.balanceApplied() }
 
 // nextDue returns the amount that the next regular bill charges, after the remaining credit and the
@@ -135,6 +140,7 @@ func (s *Service) storedPreview(ctx context.Context, m move, requested int64) (p
 	if err != nil {
 		return preview{}, err
 	}
+	p.balance += p.freed
 	return p, s.storePreview(ctx, m, requested, p)
 }
 
@@ -186,7 +192,7 @@ func (s *Service) trialOf(ctx context.Context, m move) (int, error) {
 // if a checkout makes it.
 func (s *Service) lookAhead(ctx context.Context, m move, change psp.Change, from time.Time) (o outlook, err error) {
 	sub := m.sub
-	if o.balance, err = s.credit(ctx, sub.TenantID, sub.Currency); err != nil {
+	if o.balance, err = s.availableCredit(ctx, sub); err != nil {
 		return o, err
 	}
 	o.nextAmount = m.price.PriceCents * m.quantity
@@ -212,6 +218,20 @@ func (s *Service) lookAhead(ctx context.Context, m move, change psp.Change, from
 		o.nextBillingAt = sub.CurrentPeriodEnd
 	}
 	return o, nil
+}
+
+// availableCredit returns the customer's credit for a change, including the credit that the invoice of
+// a pending change holds: the change voids that invoice first.
+func (s *Service) availableCredit(ctx context.Context, sub Subscription) (int64, error) {
+	balance, err := s.credit(ctx, sub.TenantID, sub.Currency)
+	if err != nil || sub.Pending == nil {
+		return balance, err
+	}
+	in, err := s.deps.Provider.GetInvoice(ctx, sub.Pending.PSPInvoiceID)
+	if err == nil && in.Status == "open" {
+		balance += in.BalanceApplied
+	}
+	return balance, err
 }
 
 // addInterval returns the time one interval later. If the target month is too short, it returns the

@@ -46,6 +46,27 @@ func TestPreviewCountsTheWholeInvoice(t *testing.T) {
 	}
 }
 
+// Usage so far is apart from the charge, and the usage of the renewal does not count. A proration of a
+// metered price is not expected, so it counts as a charge instead of being hidden.
+func TestPreviewSeparatesUsage(t *testing.T) {
+	t.Parallel()
+	start, now, end := day("2026-01-01T12:00:00"), day("2026-01-16T12:00:00"), day("2026-02-01T12:00:00")
+	change := pricedChange{
+		Change:  psp.Change{PriceID: "price_new", ProrationDate: now},
+		metered: []psp.MeteredItem{{ID: "si_usage", PriceID: "price_usage"}},
+	}
+	p := preview{periodEnd: end}
+	p.addLines(p.addUsage([]psp.InvoiceLine{
+		{Amount: 2450, Proration: true, PriceID: "price_new", PeriodStart: now, PeriodEnd: end},
+		{Amount: 80, Discount: 3, PriceID: "price_usage", PeriodStart: start, PeriodEnd: now},
+		{Amount: 200, PriceID: "price_usage", PeriodStart: start, PeriodEnd: end},
+		{Amount: 125, Proration: true, PriceID: "price_usage", PeriodStart: now, PeriodEnd: end},
+	}, change), change.Change, 1)
+	if p.usage != 77 || p.charge != 2575 || p.credit != 0 {
+		t.Errorf("usage %d, charge %d, credit %d", p.usage, p.charge, p.credit)
+	}
+}
+
 func TestDaysOfAPreview(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -156,7 +156,8 @@ func TestPlanInterval(t *testing.T) {
 			{apptest.Object{"billing_cycle": "weekly"}, "weekly", "week", 1},
 			{apptest.Object{"billing_cycle": "monthly", "interval_unit": "day", "interval_count": 10}, "monthly", "day", 10},
 			{apptest.Object{"billing_cycle": "monthly", "interval_count": 2}, "monthly", "month", 2},
-			{apptest.Object{"billing_cycle": "weekly", "interval_unit": "year"}, "weekly", "year", 1},
+			{apptest.Object{"billing_cycle": "weekly", "interval_unit": "year"}, "yearly", "year", 1},
+			{apptest.Object{"billing_cycle": "monthly", "interval_unit": "month", "interval_count": 3}, "quarterly", "month", 3},
 		} {
 			a := k.AdminCall("POST", "/plans", apptest.WithChanges(apptest.PlanBody(product, "plan-"+string(rune('a'+i))), c.change)).Want(201)
 			a.WantAt("data.billing_cycle", c.cycle).WantAt("data.interval_unit", c.unit).WantAt("data.interval_count", c.count)

@@ -138,3 +138,35 @@ func TestDiscountLine(t *testing.T) {
 		s.Call("GET", zero, bob.Token, nil).Want(200).WantAt("data.total.amount_cents", 0.0).WantAt("data.lines.1.amount.amount_cents", -1900.0)
 	})
 }
+
+// A change that charges unpaid time again names the earlier plan in that line, as in the line of the
+// credit. The charge and the credit cancel out.
+func TestLineOfUnpaidTimeNamesItsPlan(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
+		s.AddPlan("small", "flat", "month", 6000, 0, nil)
+		s.AddPlan("big", "flat", "month", 8000, 0, nil)
+		c := s.NewCustomer("ada")
+		s.Submit(s.Checkout(c.Owner, "small"), apptest.Debit(apptest.DebitPays)).Want(303)
+		apptest.Eventually(t, "the activation", func() bool { return s.Subscription(c.Owner).At("data.status") == "active" })
+		s.AwaitNotifications()
+		s.Advance(apptest.Day)
+		c.LogInAgain()
+		s.ChangePlan(c.Owner, "big", nil).Want(200)
+		small, big := s.PlanID(c.Owner, "small"), s.PlanID(c.Owner, "big")
+		for _, in := range s.Invoices(c.Owner, 2) {
+			lines := in.(map[string]any)["lines"].([]any)
+			if len(lines) == 1 { // the first period
+				continue
+			}
+			sums := map[any]float64{}
+			for _, line := range lines {
+				line := line.(map[string]any)
+				sums[line["plan_id"]] += line["amount"].(map[string]any)["amount_cents"].(float64)
+			}
+			if sums[small] != 0 || sums[big] < 7000 || len(lines) != 3 {
+				t.Errorf("the lines add up to %v: %v", sums, lines)
+			}
+		}
+	})
+}

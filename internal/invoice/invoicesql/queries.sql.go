@@ -594,16 +594,17 @@ func (q *Queries) LinkedMeterPrices(ctx context.Context) ([]LinkedMeterPricesRow
 }
 
 const linkedPlanPrices = `-- name: LinkedPlanPrices :many
-SELECT l.psp_price_id, l.plan_id, p.name AS plan_name, o.name AS product_name
+SELECT l.psp_price_id, l.plan_id, p.name AS plan_name, o.name AS product_name, p.psp_product_id
 FROM plan_prices l JOIN plans p ON p.id = l.plan_id JOIN products o ON o.id = p.product_id
 WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id
 `
 
 type LinkedPlanPricesRow struct {
-	PSPPriceID  *string
-	PlanID      uuid.UUID
-	PlanName    sqldb.JSON
-	ProductName sqldb.JSON
+	PSPPriceID   *string
+	PlanID       uuid.UUID
+	PlanName     sqldb.JSON
+	ProductName  sqldb.JSON
+	PSPProductID *string
 }
 
 func (q *Queries) LinkedPlanPrices(ctx context.Context) ([]LinkedPlanPricesRow, error) {
@@ -620,6 +621,7 @@ func (q *Queries) LinkedPlanPrices(ctx context.Context) ([]LinkedPlanPricesRow, 
 			&i.PlanID,
 			&i.PlanName,
 			&i.ProductName,
+			&i.PSPProductID,
 		); err != nil {
 			return nil, err
 		}

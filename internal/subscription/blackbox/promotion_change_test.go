@@ -80,6 +80,40 @@ func TestChangeEndsADiscount(t *testing.T) {
 	})
 }
 
+// A discount with the duration once survives the trial that a change begins: whether the change redeems
+// it or the subscription has it, it is taken off the first invoice after the trial.
+func TestOnceAfterATrialOfAChange(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan, tried := monthly(s, "pro", 6000), monthly(s, "tried", 2500, apptest.Object{"trial_days": 14})
+		code := promo(s, "once", apptest.Object{"duration": "once", "percent_off": nil, "amounts": []any{apptest.Object{"currency": "EUR", "amount_cents": 333}}})
+		redeems, has := s.NewCustomer("redeems"), s.NewCustomer("has")
+		for _, c := range []*apptest.Customer{redeems, has} {
+			c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		}
+		post(has, code).Want(200)
+		for c, body := range map[*apptest.Customer]apptest.Object{redeems: {"promotion_code": code}, has: {}} {
+			query := "/subscription/preview-change?new_plan_id=" + tried
+			if body["promotion_code"] != nil {
+				query += "&promotion_code=" + code
+			}
+			c.Call("GET", c.Path(query), c.Token, nil).Want(200).WantAt("data.next_amount.cents", 2167.0)
+			body["new_plan_id"] = tried
+			c.Call("POST", c.Path("/subscription/change-plan"), c.Token, body).Want(200).
+				WantAt("data.subscription.status", "trialing").WantAt("data.subscription.discount.code", code)
+		}
+		s.AwaitNotifications()
+		if n := redemptions(s, code); n != 2 {
+			t.Errorf("%v redemptions", n)
+		}
+		pass(s, 15*24*time.Hour, redeems, has)
+		for _, c := range []*apptest.Customer{redeems, has} {
+			s.Subscription(c.Owner).WantAt("data.status", "active").WantAt("data.discount", nil)
+			s.Call("GET", c.Path("/invoices"), c.Token, nil).Want(200).WantAt("data.0.total.amount_cents", 2167.0)
+		}
+	})
+}
+
 // A change with a promotion code never waits: if the bank requires a confirmation, it is refused, and
 // nothing is redeemed.
 func TestChangeWithACodeNeverWaits(t *testing.T) {

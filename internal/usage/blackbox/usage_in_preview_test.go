@@ -47,6 +47,34 @@ func TestPreviewHasTheUsageRecordedLast(t *testing.T) {
 	})
 }
 
+// After a renewal that billed usage with a discount, leaving the plan charges the usage so far and
+// nothing else for the meter: metered prices are not prorated.
+func TestLeavingADiscountedUsagePlan(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan := sellMetered(s, "mails", "sum", "100", nil)
+		s.AddPlan("solo", "flat", "month", 2000, 0, nil)
+		s.CatalogAdmin().AdminCall("POST", "/discounts", apptest.Object{
+			"code": "eighth", "name": apptest.Object{"en": "Sale"}, "percent_off": 12.5, "duration": "forever",
+		}).Want(201)
+		c := s.NewCustomer("ada")
+		c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		c.Call("POST", c.Path("/subscription/promotion-code"), c.Token, apptest.Object{"promotion_code": "eighth"}).Want(200)
+		record(c, "mails", 10, nil)
+		s.AdvanceTo(s.Subscription(c.Owner).TimeAt("data.current_period_end").Add(2 * time.Hour))
+		c.LogInAgain()
+		if got := lastTotal(c); got != 875+875 { // the fee and the usage
+			t.Errorf("the renewal has %v", got)
+		}
+		record(c, "mails", 2, nil)
+		shown := s.PreviewChange(c.Owner, "solo", 0).Want(200)
+		s.ChangePlan(c.Owner, "solo", nil).Want(200)
+		if got := lastTotal(c); got != shown.At("data.net.cents") || got != shown.At("data.due_now.cents") {
+			t.Errorf("%v is invoiced, %v was shown", got, shown.At("data.due_now.cents"))
+		}
+	})
+}
+
 // Usage recorded after the preview makes it outdated. The change is rejected with the new amounts,
 // which are binding.
 func TestUsageOutdatesAPreview(t *testing.T) {

@@ -372,8 +372,12 @@ func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
 	}
 }
 
-// add adds a credit or a charge for the rest of an item's period, unless it is zero.
+// add adds a credit or a charge for the rest of an item's period, unless it is zero. Metered items have
+// no prorations (https://docs.stripe.com/billing/subscriptions/prorations).
 func (rev *revision) add(sub *Subscription, item Item, sign, from, now int64) {
+	if item.Price.IsMetered() {
+		return
+	}
 	off := rev.offs[item.ID]
 	if sign == charged {
 		off = sub.periodOff(item, from)

@@ -211,7 +211,7 @@ func readBilledOff(ctx context.Context, st *kernel.Step, id string) (int64, erro
 
 // periodOff returns the amount that the current discount takes off an item's whole period.
 func (sub *Subscription) periodOff(item Item, at int64) int64 {
-	if !sub.off.AppliesAt(at) || item.Price.IsMetered() {
+	if !sub.off.AppliesAt(at) {
 		return 0
 	}
 	shares := make([]discounts.Share, len(sub.Items.Data))

@@ -319,6 +319,49 @@ func TestOverdueChangeShowsTheOpenInvoice(t *testing.T) {
 	})
 }
 
+// In the hour after a renewal, a change first collects the draft of the renewal. The preview shows
+// exactly what is charged, and the customer's credit pays the draft first.
+func TestPreviewIncludesTheDraft(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("month", "flat", "month", 3000, 0, nil)
+		s.AddPlan("more", "flat", "month", 5000, 0, nil)
+		s.AddPlan("less", "flat", "month", 1000, 0, nil)
+		changes := []struct {
+			name, to                   string
+			given, due, applied, after float64
+		}{
+			{name: "pays", to: "more", due: 5000},
+			{name: "part", to: "more", given: 2500, due: 2500, applied: 2500},
+			{name: "most", to: "more", given: 3500, due: 1500, applied: 3500},
+			{name: "lower", to: "less", due: 3000, after: 2000},
+		}
+		customers := make([]unpaid, len(changes))
+		for i, ch := range changes {
+			customers[i] = unpaid{s.NewCustomer(ch.name)}.buys("month", 1, apptest.Card(apptest.CardPays))
+			if ch.given > 0 {
+				s.Call("POST", "/api/v1/admin/tenants/"+customers[i].Tenant+"/credit", s.Admin(), apptest.Object{
+					"amount_cents": ch.given, "currency": "EUR", "reason": "Goodwill",
+				}).Want(201)
+			}
+		}
+		s.AdvanceTo(s.Now().AddDate(0, 1, 0).Add(20 * time.Minute))
+		for i, ch := range changes {
+			u := customers[i]
+			u.LogInAgain()
+			u.invoice("draft")
+			before := u.paid()
+			u.wantSeats(ch.to, 0, map[string]float64{"credit": 0, "due_now": ch.due, "balance_applied": ch.applied})
+			due := u.PreviewChange(u.Owner, ch.to, 0).At("data.due_now.cents").(float64)
+			u.ChangePlan(u.Owner, ch.to, nil).Want(200)
+			if got := u.paid() - before; got != due {
+				t.Errorf("%s: %v was charged, %v shown", ch.name, got, due)
+			}
+			u.wantBalance(ch.name, -ch.after)
+		}
+	})
+}
+
 // Additional seats are charged even while a debit for the others is in progress.
 func TestMoreSeatsDuringADebit(t *testing.T) {
 	t.Parallel()

@@ -203,6 +203,26 @@ func TestChangesThatDoNotWait(t *testing.T) {
 	})
 }
 
+// A change that replaces a pending one voids its invoice, which frees the customer's credit. The preview
+// includes this credit, and exactly the amount that it shows is charged.
+func TestPreviewIncludesTheCreditOfAPendingChange(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		s.AddPlan("max", "flat", "month", 90000, 0, nil)
+		b := buysWith(s, "ada", "starter", apptest.Confirmation(apptest.CardConfirms))
+		s.Call("POST", "/api/v1/admin/tenants/"+b.Tenant+"/credit", s.Admin(), apptest.Object{
+			"amount_cents": 400, "currency": "EUR", "reason": "Goodwill",
+		}).Want(201)
+		b.waits("pro")
+		shown := s.PreviewChange(b.Owner, "max", 0).Want(200).WantAt("data.balance_applied.cents", 400.0)
+		page, invoice := b.waits("max")
+		s.Submit(page, apptest.Confirmation("")).Want(303)
+		b.nothingWaits(s.PlanID(b.Owner, "max"))
+		s.AtProvider("GET", "/invoices/"+invoice).WantAt("amount_paid", shown.At("data.due_now.cents"))
+	})
+}
+
 // Changes of seats do not end a pending change. They are synced once it is over.
 func TestSeatsWhileAChangeWaits(t *testing.T) {
 	t.Parallel()
