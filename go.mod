@@ -32,7 +32,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
-	github.com/stripe/stripe-go/v85 v85.0.0
+	github.com/stripe/stripe-go/v85 v85.2.0
 	github.com/stripe/stripe-mock v0.203.0
 	github.com/wneessen/go-mail v0.8.1
 	github.com/yuin/goldmark v1.8.7

@@ -127,7 +127,7 @@ func (c *Client) changeParams(ctx context.Context, ch Change, payment, key strin
 func (ch Change) ChangesDiscount() bool { return ch.PromotionCodeID != "" || ch.RemovesDiscount }
 
 // unpaidItems returns the item that charges UnpaidCredit again, or nil for 0. It covers the same
-// time as the credit, so that the two cancel out.
+// time as the credit and, like the credit, is net of the discount, so that the two cancel out.
 func (c *Client) unpaidItems(ctx context.Context, ch Change) ([]*stripe.SubscriptionUpdateAddInvoiceItemParams, error) {
 	if ch.UnpaidCredit == 0 {
 		return nil, nil
@@ -142,7 +142,7 @@ func (c *Client) unpaidItems(ctx context.Context, ch Change) ([]*stripe.Subscrip
 	}
 	const byTimestamp = "timestamp"
 	return []*stripe.SubscriptionUpdateAddInvoiceItemParams{{
-		Quantity: stripe.Int64(1),
+		Quantity: stripe.Int64(1), Discountable: stripe.Bool(false),
 		PriceData: &stripe.InvoiceItemPriceDataParams{
 			Currency: stripe.String(strings.ToLower(ch.Currency)), Product: stripe.String(ch.ProductID), UnitAmount: stripe.Int64(amount),
 		},

@@ -89,6 +89,20 @@ func TestWritesToASubscriptionSend(t *testing.T) {
 			"items[0][id]": "si_1", "items[0][price]": "price_2", "items[0][quantity]": "4",
 			"proration_behavior": "always_invoice", "proration_date": "1700000000", "payment_behavior": "pending_if_incomplete",
 		}},
+		"ChangeSubscription, credit charged again": {func(ctx context.Context, c *psp.Client) error {
+			ch := change
+			ch.UnpaidCredit, ch.Currency, ch.ProductID, ch.PeriodEnd = 500, "EUR", "prod_1", second(1700500000)
+			_, err := c.ChangeSubscription(ctx, ch, nil, "k")
+			return err
+		}, "/v1/subscriptions/sub_1", "k", map[string]string{
+			"items[0][id]": "si_1", "items[0][price]": "price_2", "items[0][quantity]": "4",
+			"proration_behavior": "always_invoice", "proration_date": "1700000000", "payment_behavior": "error_if_incomplete",
+			"add_invoice_items[0][quantity]": "1", "add_invoice_items[0][discountable]": "false",
+			"add_invoice_items[0][price_data][currency]": "eur", "add_invoice_items[0][price_data][product]": "prod_1",
+			"add_invoice_items[0][price_data][unit_amount]": "500", "add_invoice_items[0][metadata][unpaid_credit_of]": "si_1",
+			"add_invoice_items[0][period][start][type]": "timestamp", "add_invoice_items[0][period][start][timestamp]": "1700000000",
+			"add_invoice_items[0][period][end][type]": "timestamp", "add_invoice_items[0][period][end][timestamp]": "1700500000",
+		}},
 		"SetQuantity": {func(ctx context.Context, c *psp.Client) error {
 			_, err := c.SetQuantity(ctx, psp.Change{SubscriptionID: "sub_1", ItemID: "si_1", Quantity: 7}, false, "k")
 			return err

@@ -27,7 +27,7 @@ import (
 // APIVersion is the version of the provider's API that this package uses. The library pins it. A
 // test checks that both are equal, so that a library update cannot change the wire format
 // unnoticed.
-const APIVersion = "2026-03-25.dahlia"
+const APIVersion = "2026-05-27.dahlia"
 
 // Client calls the provider. It is safe for concurrent use. Every error of its methods can be
 // returned to an HTTP caller as it is (see ErrUnavailable).

@@ -171,6 +171,9 @@ func (s *Service) claim(ctx context.Context, o steps) (op operation, claimed boo
 			return operation{before: sub}, false, err
 		}
 		in, verdict, err := o.check(ctx, sub)
+		if errors.Is(err, errNoProration) {
+			verdict, err = s.outdate(ctx, sub, err)
+		}
 		if err != nil || verdict == nothingToDo {
 			return operation{before: sub}, false, err
 		}
@@ -182,6 +185,20 @@ func (s *Service) claim(ctx context.Context, o steps) (op operation, claimed boo
 			return op, claimed, err
 		}
 	}
+}
+
+// outdate returns outOfDate if a check failed although another operation had changed the subscription,
+// or is changing it, and the error of the check otherwise.
+func (s *Service) outdate(ctx context.Context, sub Subscription, failed error) (verdict, error) {
+	current, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID)
+	if err != nil {
+		return nothingToDo, err
+	}
+	_, isPending, err := s.store.pendingOperation(ctx, sub)
+	if err == nil && !isPending && current.SyncVersion == sub.SyncVersion {
+		err = failed
+	}
+	return outOfDate, err
 }
 
 // resolvePending handles the pending operation of another caller: it waits a moment while the

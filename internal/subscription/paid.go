@@ -98,42 +98,54 @@ func (s *Service) readPaidTime(ctx context.Context, sub Subscription, remote psp
 	if err != nil {
 		return paidTime{}, err
 	}
-	value := periodValue(remote, invoices, at)
-	for _, item := range pending {
-		line := item.Line()
-		switch {
-		case item.ChargesUnpaid():
-			p.recharged += item.Amount
-		case line.PeriodEnd.Equal(remote.PeriodEnd):
-			value.Sub(value, remainingValue(line, at))
-			p.pending -= item.Amount
-			lines++
-			if p.since.IsZero() || line.PeriodStart.Before(p.since) {
-				p.since = line.PeriodStart
-			}
-		}
+	waiting := p.addPending(pending, remote)
+	charges := slices.Clone(waiting)
+	for _, in := range invoices {
+		charges = append(charges, in.lines...)
 	}
+	value := periodValue(remote, charges, at)
+	for _, line := range waiting {
+		value.Sub(value, remainingValue(line, at))
+	}
+	lines += len(waiting)
 	collected.Add(collected, paid)
 	settled.Add(settled, collected)
 	p.share, p.collected, p.settled = quotient(paid, value, lines), quotient(collected, value, lines), quotient(settled, value, lines)
 	return p, nil
 }
 
-// periodValue returns the value of the rest of a period. It is computed from the price or, if an
-// invoice has a discount, from the invoices, because lines of invoices and prorations are net of
-// discounts.
-func periodValue(remote psp.Subscription, invoices []periodInvoice, at time.Time) *big.Rat {
-	billed, discounted := new(big.Rat), false
-	for _, in := range invoices {
-		billed.Add(billed, in.remainingValue(at))
-		discounted = discounted || in.Discount > 0
+// addPending adds the pending items. It returns the lines that charge or credit the rest of the current
+// period.
+func (p *paidTime) addPending(pending []subscriptions.Item, remote psp.Subscription) (lines []psp.InvoiceLine) {
+	for _, item := range pending {
+		line := item.Line()
+		switch {
+		case item.ChargesUnpaid():
+			p.recharged += item.Amount
+		case line.PeriodEnd.Equal(remote.PeriodEnd):
+			lines = append(lines, line)
+			p.pending -= item.Amount
+			if p.since.IsZero() || line.PeriodStart.Before(p.since) {
+				p.since = line.PeriodStart
+			}
+		}
 	}
-	if discounted {
-		return billed
+	return lines
+}
+
+// periodValue returns the value of the rest of a period, which is the provider's credit for it: the
+// latest charge for the current price and quantity, net of its discount. Without such a charge, for
+// example after a change without proration, it is computed from the price.
+func periodValue(remote psp.Subscription, charges []psp.InvoiceLine, at time.Time) *big.Rat {
+	latest := psp.InvoiceLine{Amount: remote.UnitAmount * remote.Quantity, PeriodStart: remote.PeriodStart, PeriodEnd: remote.PeriodEnd}
+	found := false
+	for _, line := range charges {
+		isCurrent := line.Amount > 0 && line.PriceID == remote.PriceID && line.Quantity == remote.Quantity
+		if isCurrent && (!found || line.PeriodStart.After(latest.PeriodStart)) {
+			latest, found = line, true
+		}
 	}
-	return remainingValue(psp.InvoiceLine{
-		Amount: remote.UnitAmount * remote.Quantity, PeriodStart: remote.PeriodStart, PeriodEnd: remote.PeriodEnd,
-	}, at)
+	return remainingValue(latest, at)
 }
 
 // quotient returns paid / value, from 0 to 1. Each line is rounded to a minor unit, so a difference

@@ -75,7 +75,7 @@ func (s *Service) checkPatch(ctx context.Context, tenantID, id uuid.UUID, p patc
 	}
 	sub, err := s.loadPatchable(ctx, tenantID, id)
 	if err == nil && p.price != nil {
-		err = s.checkPricePatch(ctx, sub, *p.price)
+		err = s.checkPricePatch(ctx, sub, p.terms.applyTo(sub.Terms), *p.price)
 	}
 	if err != nil || p.quantity == nil {
 		return sub, err

@@ -76,14 +76,31 @@ func (s *Service) pricedPlan(ctx context.Context, sub Subscription, p pricePatch
 	return plan, price, s.deps.Prices.CheckSellable(ctx, plan, price, sub.Quantity)
 }
 
-// checkPricePatch rejects a price that the state of the subscription does not allow.
-func (s *Service) checkPricePatch(ctx context.Context, sub Subscription, p pricePatch) error {
+// checkPricePatch rejects a price that the state of the subscription, or its later terms of payment, do
+// not allow.
+func (s *Service) checkPricePatch(ctx context.Context, sub Subscription, terms Terms, p pricePatch) error {
 	if !sub.Status.IsRunning() {
 		return errNotUpgradable
 	}
 	if err := s.requireSchedulable(sub); err != nil {
 		return err
 	}
-	_, _, err := s.pricedPlan(ctx, sub, p)
+	_, price, err := s.pricedPlan(ctx, sub, p)
+	if err != nil || terms.IsSent() || sub.PriceCents > 0 || price.PriceCents == 0 {
+		return err
+	}
+	return s.requireSavedMethod(ctx, sub.TenantID)
+}
+
+// requireSavedMethod rejects a change that costs something unless a payment method is saved.
+func (s *Service) requireSavedMethod(ctx context.Context, tenantID uuid.UUID) error {
+	customerID, err := s.deps.Customers.ByTenant(ctx, tenantID)
+	if err != nil {
+		return err
+	}
+	method, err := s.deps.Contracts.SavedPaymentMethod(ctx, customerID)
+	if err == nil && method == "" {
+		err = errNeedsCard
+	}
 	return err
 }

@@ -3,7 +3,6 @@ package subscription
 import (
 	"context"
 	"errors"
-	"math/big"
 	"time"
 
 	"github.com/google/uuid"
@@ -211,7 +210,7 @@ func (s *Service) checkSeats(ctx context.Context, sub Subscription) (instruction
 // renewal counts as paid: the credit stays pending until the next invoice, and by then the payment
 // is known.
 func (s *Service) limitCredit(ctx context.Context, sub Subscription, remote psp.Subscription, in *instruction) error {
-	at := s.deps.Clock.Now().Truncate(time.Second)
+	at := prorationDate(sub, s.deps.Clock.Now())
 	paid, err := s.readPaidTime(ctx, sub, remote, at)
 	if err != nil || paid.isWhole() {
 		return err
@@ -228,12 +227,11 @@ func (s *Service) limitCredit(ctx context.Context, sub Subscription, remote psp.
 	if err != nil {
 		return err
 	}
-	credit := remainingValue(psp.InvoiceLine{
-		Amount: remote.UnitAmount * (remote.Quantity - in.Quantity), PeriodStart: remote.PeriodStart, PeriodEnd: remote.PeriodEnd,
-	}, at)
-	whole := new(big.Int).Quo(credit.Num(), credit.Denom()).Int64()
-	in.UnpaidCredit = unpaidPart(whole, share, units.Step())
-	return nil
+	cost, err := s.previewCost(ctx, sub, pricedChange{Change: psp.Change{
+		SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: remote.PriceID, KeepsPrice: true, Quantity: in.Quantity, ProrationDate: at,
+	}})
+	in.UnpaidCredit = unpaidPart(cost.pending-cost.net(), share, units.Step())
+	return err
 }
 
 // OwnerChanged sends the email of the new owner to the provider, for a tenant without a billing email.

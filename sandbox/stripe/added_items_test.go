@@ -56,3 +56,35 @@ func TestAddInvoiceItems(t *testing.T) {
 		t.Errorf("the invoice of the change has %d of the items", added)
 	}
 }
+
+// The discount of the subscription applies to an added item unless discountable is false. Prorations are
+// never discounted a second time
+// (https://docs.stripe.com/changelog/dahlia/2026-05-27/invoice-items-discount-eligibility).
+func TestDiscountOfAddInvoiceItems(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, code := w.coupon("HALF", nil, nil)
+	p, large := w.sold(1000, "eur", "month"), w.sold(3000, "eur", "month")
+	for name, c := range map[string]struct {
+		discountable *bool
+		total        int64
+	}{
+		"by default":     {nil, 1500 - 500 + 150},
+		"discountable":   {api.Bool(true), 1500 - 500 + 150},
+		"undiscountable": {api.Bool(false), 1500 - 500 + 300},
+	} {
+		sub := w.discounted(p, code)
+		at := w.clock.Now().Unix()
+		changed := must[*api.Subscription](t)(w.V1Subscriptions.Update(t.Context(), sub.ID, &api.SubscriptionUpdateParams{
+			Items:             []*api.SubscriptionUpdateItemParams{{ID: &sub.Items.Data[0].ID, Price: &large.ID}},
+			ProrationBehavior: api.String("always_invoice"), ProrationDate: &at,
+			AddInvoiceItems: []*api.SubscriptionUpdateAddInvoiceItemParams{{
+				Discountable: c.discountable,
+				PriceData:    &api.InvoiceItemPriceDataParams{Currency: api.String("eur"), Product: &p.Product.ID, UnitAmount: api.Int64(300)},
+			}},
+		}))
+		if in := w.latestInvoice(changed.ID); in.Total != c.total {
+			t.Errorf("%s: the invoice is %d, want %d", name, in.Total, c.total)
+		}
+	}
+}

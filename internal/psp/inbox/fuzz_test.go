@@ -14,7 +14,7 @@ import (
 // an error.
 func FuzzNotification(f *testing.F) {
 	const secret = "whsec_of_a_test"
-	whole := `{"id":"evt_1","object":"event","type":"invoice.paid","livemode":false,"api_version":"2026-03-25.dahlia","data":{"object":{"id":"in_1"}}}`
+	whole := `{"id":"evt_1","object":"event","type":"invoice.paid","livemode":false,"api_version":"2026-05-27.dahlia","data":{"object":{"id":"in_1"}}}`
 	thin := `{"id":"evt_2","object":"v2.core.event","type":"v1.billing.meter.error_report_triggered","livemode":true,"related_object":{"id":"mtr_1"}}`
 	for _, body := range []string{whole, thin, `{}`, `[]`, `null`, `{"object":"v2.core.event","id":1}`, `{"id":"evt_3","object":"event","data":null}`, "\xff", strings.Repeat(`{"data":`, 100)} {
 		f.Add([]byte(body), "t=1,v1=00")

@@ -77,9 +77,12 @@ func (i Items) ChargeUnpaid(ctx context.Context, sub psp.Subscription, since tim
 // for.
 func (i Item) ChargesUnpaid() bool { return i.raw.Metadata[psp.MetaUnpaid] != "" }
 
-// Line returns the amount and period of the item as an invoice line.
+// Line returns the amount, price, quantity and period of the item as an invoice line.
 func (i Item) Line() psp.InvoiceLine {
-	line := psp.InvoiceLine{Amount: i.Amount}
+	line := psp.InvoiceLine{Amount: i.Amount, Quantity: i.raw.Quantity}
+	if p := i.raw.Pricing; p != nil && p.PriceDetails != nil && p.PriceDetails.Price != nil {
+		line.PriceID = p.PriceDetails.Price.ID
+	}
 	if p := i.raw.Period; p != nil {
 		line.PeriodStart, line.PeriodEnd = time.Unix(p.Start, 0).UTC(), time.Unix(p.End, 0).UTC()
 	}

@@ -13,7 +13,7 @@ import (
 
 // APIVersion is the Stripe API version that the sandbox implements. stripe-go v85 pins the same
 // version.
-const APIVersion = "2026-03-25.dahlia"
+const APIVersion = "2026-05-27.dahlia"
 
 // Call is a request to an endpoint: a step with the request's parameters.
 type Call struct {

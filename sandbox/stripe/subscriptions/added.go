@@ -16,6 +16,7 @@ type addedItem struct {
 	params            *form.Params
 	currency, product string
 	amount, quantity  int64
+	discountable      bool
 	period            invoices.Period // zero means the current period
 	metadata          map[string]string
 }
@@ -23,14 +24,16 @@ type addedItem struct {
 // maxAdded is the maximum number of added items per update.
 const maxAdded = 20
 
-// readAddedItems reads add_invoice_items. The sandbox supports price_data but not price.
+// readAddedItems reads add_invoice_items. The sandbox supports price_data but not price. The discount of
+// the subscription applies to an item unless discountable is false
+// (https://docs.stripe.com/changelog/dahlia/2026-05-27/invoice-items-discount-eligibility).
 func readAddedItems(p *form.Params, now int64) (all []addedItem) {
 	given := p.List("add_invoice_items")
 	if len(given) > maxAdded {
 		p.Fail("add_invoice_items", "", "You may pass up to %d items.", maxAdded)
 	}
 	for _, g := range given {
-		item := addedItem{params: g, quantity: 1, metadata: map[string]string{}}
+		item := addedItem{params: g, quantity: 1, discountable: true, metadata: map[string]string{}}
 		g.Require("price_data")
 		if data := g.Hash("price_data"); data != nil {
 			data.Require("currency", "product", "unit_amount")
@@ -40,6 +43,7 @@ func readAddedItems(p *form.Params, now int64) (all []addedItem) {
 			data.Integer("unit_amount", -most, most, &item.amount)
 		}
 		g.Integer("quantity", 1, maxQuantity, &item.quantity)
+		g.Boolean("discountable", &item.discountable)
 		g.Metadata(&item.metadata)
 		if period := g.Hash("period"); period != nil {
 			item.period.Start = readMoment(period, "start", now)
@@ -81,7 +85,7 @@ func (rev *revision) addItems(ctx context.Context, st *kernel.Step, sub *Subscri
 		}
 		ii := &invoices.Item{
 			Header: invoices.Items.Start(st.Now), Amount: item.amount * item.quantity, Currency: sub.Currency, Customer: sub.Customer, Date: st.Now,
-			Description: product.Name, Discountable: true, Metadata: item.metadata, Period: item.period,
+			Description: product.Name, Discountable: item.discountable, Metadata: item.metadata, Period: item.period,
 			// Stripe creates a price for this item only.
 			Pricing:  invoices.NewPricing(catalog.Price{Header: kernel.Header{ID: form.NewID("price")}, Product: product.ID, UnitAmountDecimal: strconv.FormatInt(item.amount, 10)}),
 			Quantity: item.quantity, QuantityText: strconv.FormatInt(item.quantity, 10), TestClock: sub.TestClock,

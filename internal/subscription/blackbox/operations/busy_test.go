@@ -3,6 +3,7 @@ package blackbox_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -133,6 +134,35 @@ func TestOperationWhileTimeIsMoved(t *testing.T) {
 			if n := s.CountAudited(o, action); n != 1 {
 				t.Errorf("%d times %s in the audit log", n, action)
 			}
+		}
+	})
+}
+
+// A change of seats while a cancellation is recorded is checked again with the new state. Fewer seats in a
+// period that is not paid are not prorated, and the provider cannot preview an invoice after the end.
+func TestSeatsDuringACancellation(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		s.AddPlan("crew", "seat", "month", 1500, 0, nil)
+		c := s.NewCustomer("ada")
+		contracts := "/api/v1/admin/tenants/" + c.Tenant + "/subscriptions"
+		c.Call("POST", contracts, s.Admin(), apptest.Object{
+			"plan_id": s.PlanID(c.Owner, "crew"), "currency": "EUR", "quantity": 5, "collection": "invoice",
+		}).Want(201)
+		s.AwaitNotifications()
+		path := contracts + "/" + c.Subscriptions().Str("data.0.id")
+		var once sync.Once
+		canceled := 0
+		w.Tamper(func(r *http.Request) apptest.Verdict {
+			if strings.HasSuffix(r.URL.Path, "/invoices/create_preview") {
+				once.Do(func() { canceled = c.Cancel(c.Owner, false).Status })
+			}
+			return apptest.Pass
+		})
+		c.Call("PATCH", path, s.Admin(), apptest.Object{"quantity": 3}).Want(200).WantAt("data.quantity", 3.0).
+			WantAt("data.cancel_at_period_end", true)
+		if canceled != 200 {
+			t.Errorf("the cancellation was answered %d", canceled)
 		}
 	})
 }

@@ -26,7 +26,9 @@ type account struct {
 
 	step    int64     // the smallest amount of the currency, in minor units
 	away    bool      // the card pays without confirmation
-	pending []int64   // changes of seats that are pending for the next invoice
+	sent    bool      // the invoices are sent, and stay open until they are marked as paid
+	frozen  bool      // the current period was changed without proration
+	pending []line    // changes of seats that are pending for the next invoice
 	waits   time.Time // when the first pending change was made
 	credit  int64     // the customer's credit
 	bills   []bill    // without void ones, oldest first
@@ -46,6 +48,7 @@ type bill struct {
 	due    int64 // the amount that no card has paid yet
 	card   int64 // the amount that a card has paid and that was not refunded
 
+	lines                 []line    // for the plan, until the end of the period
 	until                 time.Time // the end of the period
 	credited, creditedTax int64     // by credit notes
 }
@@ -102,43 +105,42 @@ func (a *account) net(price int64, at time.Time) int64 {
 // of them that was already pending.
 func (a *account) cost(to offered, unit, quantity int64, at time.Time) (credit, charge, pending int64) {
 	for _, p := range a.pending {
-		credit, charge, pending = credit-min(p, 0), charge+max(p, 0), pending+p
+		credit, charge, pending = credit-min(p.net, 0), charge+max(p.net, 0), pending+p.net
 	}
-	if a.trial {
-		return credit, charge, pending
-	}
-	credit += a.share(a.price()-a.off, at)
-	net := a.net(unit*quantity, at)
-	if to.cycle == a.plan.cycle {
-		return credit, charge + a.share(net, at), pending
-	}
-	return credit, charge + net, pending // a new period begins and is charged in full
+	ch := a.prorate(to, unit, quantity, at)
+	return credit + ch.credit - ch.unpaid, charge + ch.charge, pending
 }
 
 // pays reports whether the card can pay for a change. Any card can if the credit is sufficient.
 func (a *account) pays(to offered, unit, quantity int64, at time.Time) bool {
 	credit, charge, _ := a.cost(to, unit, quantity, at)
-	return a.away || charge-credit <= a.credit
+	return a.away || a.sent || charge-credit <= a.credit
 }
 
 // change makes the change that cost has computed for the time at, and bills it as paid. A new cycle
 // begins when the change is made, which can be later than at.
 func (a *account) change(to offered, unit, quantity int64, at, made time.Time) {
 	credit, charge, _ := a.cost(to, unit, quantity, at)
+	ch := a.prorate(to, unit, quantity, at)
 	restarts := to.cycle != a.plan.cycle && !a.trial
 	a.next = nil
 	a.plan, a.unit, a.quantity = to, unit, quantity
-	if !a.trial {
-		a.off = a.discount.of(a.price(), a.step, at)
-	}
-	if restarts {
+	switch {
+	case restarts:
 		a.anchor, a.start, a.end = made, made, boundary(made, to.cycle, 1)
+		a.off, a.pending = a.discount.of(a.price(), a.step, at), nil
+		a.bill(charge-credit, !a.sent, line{ch.charge, made, to.slug, unit, quantity})
+	case ch.unprorated:
+		a.frozen = true
+	case !a.trial:
+		a.off = a.discount.of(a.price(), a.step, at)
+		lines := append(a.pending, line{net: -ch.credit, from: at}, line{ch.charge, at, to.slug, unit, quantity}, line{net: ch.unpaid, from: at})
+		a.pending = nil
+		a.bill(charge-credit, !a.sent, lines...)
+	case len(a.pending) > 0:
+		a.pending = nil
+		a.bill(charge-credit, true)
 	}
-	if a.trial && len(a.pending) == 0 {
-		return
-	}
-	a.bill(charge-credit, true)
-	a.pending = nil
 }
 
 // seats changes the quantity. The difference is pending for the next invoice.
@@ -147,7 +149,8 @@ func (a *account) seats(quantity int64, at time.Time) {
 		if len(a.pending) == 0 {
 			a.waits = at
 		}
-		a.pending = append(a.pending, -a.share(a.price()-a.off, at), a.share(a.net(a.unit*quantity, at), at))
+		charge := a.share(a.net(a.unit*quantity, at), at)
+		a.pending = append(a.pending, line{net: -a.share(a.price()-a.off, at), from: at}, line{charge, at, a.plan.slug, a.unit, quantity})
 		a.off = a.discount.of(a.unit*quantity, a.step, at)
 	}
 	a.quantity = quantity
@@ -156,7 +159,7 @@ func (a *account) seats(quantity int64, at time.Time) {
 // buy starts a subscription. trial is the length of its trial in days.
 func (a *account) buy(plan offered, unit, quantity int64, at time.Time, trial int) {
 	*a = account{
-		step: a.step, away: a.away, credit: a.credit, bills: a.bills, cash: a.cash, discount: a.discount,
+		step: a.step, away: a.away, sent: a.sent, credit: a.credit, bills: a.bills, cash: a.cash, discount: a.discount,
 		plan: plan, status: "active", unit: unit, quantity: quantity, anchor: at, start: at, end: boundary(at, plan.cycle, 1),
 	}
 	if trial > 0 {
@@ -166,7 +169,7 @@ func (a *account) buy(plan offered, unit, quantity int64, at time.Time, trial in
 		return
 	}
 	a.off = a.discount.of(a.price(), a.step, at)
-	a.bill(a.price()-a.off, true)
+	a.bill(a.price()-a.off, !a.sent, a.whole())
 }
 
 // monthly returns when pending changes are billed before the end of the period, which happens monthly
@@ -217,7 +220,7 @@ func (a *account) pass(now time.Time, members int64) {
 			}
 			return
 		}
-		a.start, a.trial = a.end, false
+		a.start, a.trial, a.frozen = a.end, false, false
 		a.begin(members)
 		if a.status == "trialing" {
 			a.status = "active"
@@ -230,10 +233,10 @@ func (a *account) pass(now time.Time, members int64) {
 		a.off = a.discount.of(a.price(), a.step, a.start)
 		total := a.price() - a.off
 		for _, p := range a.pending {
-			total += p
+			total += p.net
 		}
 		a.pending = nil
-		if !a.bill(total, a.away) {
+		if !a.bill(total, a.away, a.whole()) && !a.sent {
 			a.status = "past_due"
 		}
 	}
@@ -265,20 +268,20 @@ func (a *account) endNow() {
 }
 
 func (a *account) billPending() (paid bool) {
-	total := int64(0)
-	for _, p := range a.pending {
-		total += p
+	total, lines := int64(0), a.pending
+	for _, p := range lines {
+		total += p.net
 	}
 	a.pending = nil
-	return a.bill(total, a.away)
+	return a.bill(total, a.away, lines...)
 }
 
 // bill creates an invoice and reports whether it is paid: from the credit first, and the rest by
 // card if the card pays. A negative invoice becomes credit.
-func (a *account) bill(total int64, pays bool) (paid bool) {
+func (a *account) bill(total int64, pays bool, lines ...line) (paid bool) {
 	paid = pays || total <= a.credit
 	due := max(0, total-a.credit)
-	b := bill{Total: total, Status: "open", due: due, until: a.end}
+	b := bill{Total: total, Status: "open", due: due, lines: lines, until: a.end}
 	if paid {
 		b.Status, b.card, b.due = "paid", due, 0
 		a.cash += due

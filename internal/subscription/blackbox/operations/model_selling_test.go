@@ -3,7 +3,9 @@ package blackbox_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,13 +20,15 @@ import (
 // Its card always pays.
 type sale struct {
 	*life
-	codes *int  // number of promotion codes so far
-	taxes int64 // tax included in prices, in percent
+	codes  *int  // number of promotion codes so far
+	taxes  int64 // tax included in prices, in percent
+	events int   // number of events so far
 }
 
 // The previewed, charged, invoiced and booked amounts equal the amounts of the model, in both invoice
 // modes. The events are renewals, changes of plan, cycle and seats (now and at the end of the period),
-// promotion codes, credit, credit notes, refunds and cancellations.
+// promotion codes, credit, credit notes and refunds of earlier and of current invoices, invoices that are
+// paid later by transfer, and cancellations.
 func TestMoneyOfSales(t *testing.T) {
 	t.Parallel()
 	t.Run("provider", func(t *testing.T) {
@@ -41,16 +45,19 @@ func sell(t *testing.T, s *apptest.Server, taxes int64) {
 	addCurrency(s, "JPY", 0)
 	addCurrency(s, "KWD", 3)
 	m := newMarket(s, "sales")
-	sales, codes := make([]*sale, dbtest.Rounds(3, 30)), 0
+	sales, codes := make([]*sale, dbtest.Rounds(6, 30)), 0
 	for i := range sales {
 		l := &life{
 			Customer: s.NewCustomer(fmt.Sprintf("sale%d", i)), market: m, t: t, currency: i % 3,
-			draw: rand.New(rand.NewPCG(uint64(i), 23)), card: apptest.CardPays, cards: []string{apptest.CardPays},
+			draw: rand.New(rand.NewPCG(uint64(i), 23+seed())), card: apptest.CardPays, cards: []string{apptest.CardPays},
 		}
 		l.members, l.money.step, l.money.away = []string{l.Email}, modelCurrencies[i%3].step, true
+		if i/3%2 == 1 {
+			l.money.sent, l.money.away = true, false
+		}
 		sales[i] = &sale{life: l, codes: &codes, taxes: taxes}
 	}
-	draw, lives := rand.New(rand.NewPCG(19, 29)), make([]*life, len(sales))
+	draw, lives := rand.New(rand.NewPCG(19+seed(), 29)), make([]*life, len(sales))
 	for i, v := range sales {
 		lives[i] = v.life
 	}
@@ -65,7 +72,7 @@ func sell(t *testing.T, s *apptest.Server, taxes int64) {
 		}
 	}
 	t.Log(m.count)
-	events := []string{"purchase", "change", "code", "removed code", "credit", "credit note", "refund", "schedule", "member"}
+	events := []string{"purchase", "change", "code", "removed code", "credit", "credit note", "refund", "schedule", "member", "sent purchase", "transfer", "unpaid change"}
 	if len(sales) == 30 {
 		events = append(events, "kept plan")
 	}
@@ -89,14 +96,36 @@ func (v *sale) trade() {
 		if v.draw.IntN(2) == 0 {
 			v.credit()
 		}
-		v.buy()
+		if v.money.sent {
+			v.buySent()
+		} else {
+			v.buy()
+		}
 		return
 	}
+	if v.events++; v.events%4 == 0 { // before they are due
+		for v.markPaid() {
+		}
+	}
 	events := []func(){
-		v.change, v.change, v.schedule, v.schedule, v.schedule, v.keep, v.code, v.code, v.removeCode, v.credit, v.creditNote, v.creditNote, v.creditNote,
-		v.team, v.team, v.cancel, v.cancelNow, v.price,
+		v.schedule, v.schedule, v.schedule, v.keep, v.code, v.code, v.removeCode, v.credit, v.creditNote, v.creditNote, v.creditNote,
+		v.cancel, v.cancelNow, v.price, func() { v.markPaid() },
+	}
+	if !v.money.frozen {
+		events = append(events, v.changeNow, v.changeNow, v.changeNow)
+	}
+	if !v.money.sent && v.money.isPaid() {
+		events = append(events, v.team, v.team)
 	}
 	events[v.draw.IntN(len(events))]()
+}
+
+// changeNow changes the plan, and counts changes of a period that is not paid in full.
+func (v *sale) changeNow() {
+	if !v.money.isPaid() {
+		v.note("unpaid change", "changes a period that is not paid")
+	}
+	v.change()
 }
 
 // code applies a new promotion code, which counts from the next invoice.
@@ -189,12 +218,13 @@ func (v *sale) keep() {
 	v.agrees("kept")
 }
 
-// creditNote credits a part or the rest of a paid invoice of an earlier period.
+// creditNote credits a part or the rest of a paid invoice of an earlier period, or of the current period
+// unless seats are pending.
 func (v *sale) creditNote() {
 	remote := slices.DeleteFunc(v.ProviderObjects(v.Owner, "invoice"), func(in apptest.Reply) bool { return in.At("status") == "void" })
 	at := -1
 	for i, b := range v.money.bills {
-		if b.Status == "paid" && b.Total > b.credited && !b.until.After(v.Now()) {
+		if b.Status == "paid" && b.Total > b.credited && (!b.until.After(v.Now()) || len(v.money.pending) == 0) {
 			at = i
 		}
 	}
@@ -302,5 +332,11 @@ func sum(all []int64) (n int64) {
 	for _, v := range all {
 		n += v
 	}
+	return n
+}
+
+// seed returns TENANTRY_TEST_SEED, which varies the random events, or 0.
+func seed() uint64 {
+	n, _ := strconv.ParseUint(os.Getenv("TENANTRY_TEST_SEED"), 10, 64)
 	return n
 }

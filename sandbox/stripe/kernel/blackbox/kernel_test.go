@@ -125,7 +125,7 @@ func TestEventsAreFiltered(t *testing.T) {
 	changed := w.Get("/v1/events?type=customer.updated").List("data")[0]
 	changed.CheckValues(t, "the event of a change",
 		"data.object.name", "Grace", "data.previous_attributes.name", "Ada Lovelace", "data.previous_attributes.metadata", `{"a":null}`,
-		"data.previous_attributes.email", "null", "pending_webhooks", "0", "api_version", "2026-03-25.dahlia", "created", "1772362800")
+		"data.previous_attributes.email", "null", "pending_webhooks", "0", "api_version", "2026-05-27.dahlia", "created", "1772362800")
 	w.Get("/v1/events/"+changed.At("id")).CheckValues(t, "retrieved", "type", "customer.updated", "object", "event")
 }
 
