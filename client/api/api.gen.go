@@ -1665,7 +1665,7 @@ type AdminInvoicePage struct {
 
 // AdminLoggedRequest defines model for AdminLoggedRequest.
 type AdminLoggedRequest struct {
-	// ActingAs User impersonated by the user. Null if the user was not impersonating.
+	// ActingAs User impersonated by the user. Null if the user was not impersonating. Members see the reason with audit.view.
 	ActingAs nullable.Nullable[ActingAs] `json:"acting_as"`
 
 	// APIKey API key of the request. Null for users and deleted keys.
@@ -4505,7 +4505,7 @@ type LogInWithPasskeyRequest struct {
 
 // LoggedRequest defines model for LoggedRequest.
 type LoggedRequest struct {
-	// ActingAs User impersonated by the user. Null if the user was not impersonating.
+	// ActingAs User impersonated by the user. Null if the user was not impersonating. Members see the reason with audit.view.
 	ActingAs nullable.Nullable[ActingAs] `json:"acting_as"`
 
 	// APIKey API key of the request. Null for users and deleted keys.

@@ -1,0 +1,1 @@
+export{n as default}from"./floating-1YYT2pNs.js";

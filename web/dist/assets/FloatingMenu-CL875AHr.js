@@ -1,0 +1,1 @@
+export{t as default}from"./floating-1YYT2pNs.js";

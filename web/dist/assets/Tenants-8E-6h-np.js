@@ -1,1 +1,0 @@
-export{t as default,n as usePlanOptions}from"./shared~Home~Tenants~Subscriptions~Analytics-c0r88ER0.js";
