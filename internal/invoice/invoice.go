@@ -71,9 +71,16 @@ type Invoice struct {
 	UpdatedAt time.Time
 }
 
-// chargedAmount returns the part of the total that is not paid from the customer's credit.
-func (inv Invoice) chargedAmount() money.Money {
+// ChargedAmount returns the part of the total that is not paid from the customer's credit.
+func (inv Invoice) ChargedAmount() money.Money {
 	return money.Money{AmountCents: inv.Total.AmountCents - max(0, inv.BalanceApplied.AmountCents), Currency: inv.Total.Currency}
+}
+
+// amountDue returns the amount that is left to pay of an open invoice.
+func (inv Invoice) amountDue() money.Money {
+	due := inv.ChargedAmount()
+	due.AmountCents -= inv.Credited.AmountCents
+	return due
 }
 
 // BilledParty is the recipient of an invoice, as recorded when the invoice was created.

@@ -142,7 +142,11 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 		if inv.Status == StatusDraft {
 			return nil
 		}
-		return s.publish(ctx, inv)
+		isPaid, err := s.publish(ctx, inv)
+		if err != nil || !isPaid {
+			return err
+		}
+		return s.mailReceipt(ctx, inv, in.AmountDue)
 	})
 }
 

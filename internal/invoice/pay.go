@@ -25,6 +25,10 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	if before.Status != StatusOpen {
 		return Invoice{}, errNotPayable
 	}
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error { return s.lockCaller(ctx, tenantID) })
+	if err != nil {
+		return Invoice{}, err
+	}
 	attempt := uuid.New()
 	payErr := s.deps.Provider.PayInvoice(ctx, before.PSPInvoiceID, "pay-"+attempt.String())
 	refused := errors.Is(payErr, psp.ErrRefused)

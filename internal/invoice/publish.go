@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 // Values of an invoice's last published event. Invoices that are older than the events have another
@@ -39,18 +40,19 @@ func pendingEvents(lastEvent string, status Status) (events []hook.Type, next st
 }
 
 // publish adds the new events of an invoice to the outbox, under the tenant's lock and in the
-// transaction that stores the invoice's status (rules: webhooks#types).
-func (s *Service) publish(ctx context.Context, inv Invoice) error {
+// transaction that stores the invoice's status (rules: webhooks#types). It reports whether one of
+// them is invoice.paid.
+func (s *Service) publish(ctx context.Context, inv Invoice) (isPaid bool, _ error) {
 	lastEvent, err := s.store.lastEvent(ctx, inv)
 	if err != nil {
-		return err
+		return false, err
 	}
 	events, next := pendingEvents(lastEvent, inv.Status)
 	if len(events) == 0 {
-		return nil
+		return false, nil
 	}
 	if err := s.store.setLastEvent(ctx, inv, next); err != nil {
-		return err
+		return false, err
 	}
 	for _, event := range events {
 		err := hook.Publish(ctx, s.deps.Events, event, inv.TenantID, func(ctx context.Context) (any, error) {
@@ -60,19 +62,16 @@ func (s *Service) publish(ctx context.Context, inv Invoice) error {
 			return view(inv), err
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
-	if slices.Contains(events, hook.InvoicePaid) {
-		return s.mailReceipt(ctx, inv)
-	}
-	return nil
+	return slices.Contains(events, hook.InvoicePaid), nil
 }
 
-// mailReceipt mails a receipt to the tenant, once per invoice, if receipts are enabled
-// (rules: mail#optional-mails). It sends no receipt if nothing was charged.
-func (s *Service) mailReceipt(ctx context.Context, inv Invoice) error {
-	if !s.deps.Letters.SendsReceipts() || inv.chargedAmount().AmountCents <= 0 {
+// mailReceipt mails a receipt over an amount in minor units to the tenant, once per invoice, if
+// receipts are enabled (rules: mail#optional-mails). It sends no receipt if nothing was paid.
+func (s *Service) mailReceipt(ctx context.Context, inv Invoice, paidCents int64) error {
+	if !s.deps.Letters.SendsReceipts() || paidCents <= 0 {
 		return nil
 	}
 	if s.deps.Issuing != nil { // use the invoice number of this service
@@ -97,7 +96,10 @@ func (s *Service) mailReceipt(ctx context.Context, inv Invoice) error {
 	if err != nil {
 		return err
 	}
-	r := letters.Receipt{Tenant: t.Name, Number: inv.Number, Amount: inv.chargedAmount(), MinorUnits: units, PaidAt: s.deps.Clock.Now()}
+	r := letters.Receipt{
+		Tenant: t.Name, Number: inv.Number, MinorUnits: units, PaidAt: s.deps.Clock.Now(),
+		Amount: money.Money{AmountCents: paidCents, Currency: inv.Total.Currency},
+	}
 	if inv.PaidAt != nil {
 		r.PaidAt = *inv.PaidAt
 	}

@@ -97,6 +97,12 @@ SELECT marking, marking_leased_until FROM psp_invoices WHERE tenant_id = $1 AND 
 -- name: SetMarking :exec
 UPDATE psp_invoices SET marking = $3, marking_leased_until = $4 WHERE tenant_id = $1 AND psp_invoice_id = $2;
 
+-- name: VoidLease :one
+SELECT void_leased_until FROM psp_invoices WHERE tenant_id = $1 AND id = $2;
+
+-- name: LeaseVoid :exec
+UPDATE psp_invoices SET void_leased_until = $3 WHERE tenant_id = $1 AND id = $2;
+
 -- name: IsIncomplete :one
 SELECT EXISTS (SELECT 1 FROM subscriptions s WHERE s.tenant_id = $1 AND s.psp_subscription_id = $2 AND s.status = 'incomplete');
 

@@ -118,7 +118,7 @@ func (s *Service) mailInvoice(
 	if err != nil {
 		return err
 	}
-	l := letters.Invoice{Tenant: t.Name, Number: inv.Number, Amount: inv.chargedAmount(), MinorUnits: units, URL: inv.Action.URL}
+	l := letters.Invoice{Tenant: t.Name, Number: inv.Number, Amount: inv.amountDue(), MinorUnits: units, URL: inv.Action.URL}
 	if inv.DueDate != nil {
 		l.DueAt = *inv.DueDate
 	}

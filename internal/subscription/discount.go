@@ -387,9 +387,9 @@ func (s *Service) keepDiscount(ctx context.Context, opened checkout, next *Subsc
 
 // nextAmount returns the amount of the next regular bill of a subscription, without usage.
 func (s *Service) nextAmount(ctx context.Context, sub Subscription) (int64, error) {
-	amount, own, planID, price := sub.PriceCents*sub.Quantity, sub.Discount, sub.PlanID, sub.PriceCents
+	amount, own, price := sub.PriceCents*sub.Quantity, sub.Discount, sub.PriceCents
 	if c := sub.Scheduled; c != nil {
-		amount, planID, price = c.PriceCents*c.Quantity, c.PlanID, c.PriceCents
+		amount, price = c.PriceCents*c.Quantity, c.PriceCents
 	}
 	if own == nil || own.EndsAt != nil && !sub.CurrentPeriodEnd.Before(*own.EndsAt) {
 		return amount, nil
@@ -398,7 +398,7 @@ func (s *Service) nextAmount(ctx context.Context, sub Subscription) (int64, erro
 	if err != nil {
 		return 0, err
 	}
-	if !d.Covers(planID, price) {
+	if !d.Covers(sub.nextPlanID(), price) {
 		return amount, nil
 	}
 	off, err := s.offOf(ctx, &d, amount, sub.Currency)

@@ -58,7 +58,7 @@ func (s *Service) remindOfRenewal(ctx context.Context, sub Subscription) error {
 		if err != nil {
 			return err
 		}
-		plan, err := s.deps.Catalog.Plan(ctx, current.PlanID)
+		plan, err := s.deps.Catalog.Plan(ctx, current.nextPlanID())
 		if err != nil {
 			return err
 		}

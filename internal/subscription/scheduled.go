@@ -58,6 +58,14 @@ func (c *scheduledChange) hasSameView(o *scheduledChange) bool {
 	return c.PlanID == o.PlanID && c.PriceCents == o.PriceCents && c.Quantity == o.Quantity && c.EffectiveAt.Equal(o.EffectiveAt)
 }
 
+// nextPlanID returns the plan of the next period.
+func (s Subscription) nextPlanID() uuid.UUID {
+	if s.Scheduled != nil {
+		return s.Scheduled.PlanID
+	}
+	return s.PlanID
+}
+
 // schedulePlan schedules a change of plan or of seats for the end of the period. It makes the
 // checks of changePlan. In addition, it rejects a promotion code (422), a change from a free plan
 // to a paid one, a change of a subscription that ends (plan_change_error), and a change while

@@ -66,7 +66,7 @@ func (s *Service) compareSeats(ctx context.Context, tenantID uuid.UUID) (seats, 
 }
 
 // SeatLimit returns the maximum number of seats of a team, or nil if it is unlimited. It is the lowest
-// quota of team members among the tenant's plan and the plans of a scheduled change and a change in
+// limit of team members that the tenant has now, after a scheduled change, and after a change in
 // progress. The change counted the seats under the tenant's lock when it began. Later joins take the
 // same lock and find the change. If the response to a change was lost, its outcome is read back before
 // the change can no longer be retried.
@@ -79,24 +79,34 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 	if errors.Is(err, ErrNotFound) {
 		return limit, nil
 	}
-	if err == nil && sub.Scheduled != nil {
-		limit, err = s.lowerSeatLimit(ctx, limit, sub.Scheduled.PlanID)
+	if c := sub.Scheduled; err == nil && c != nil {
+		limit, err = s.lowerSeatLimit(ctx, limit, tenantID, c.PlanID, c.EffectiveAt)
 	}
 	if err != nil {
 		return nil, err
 	}
+	now := s.deps.Clock.Now()
 	op, isPending, err := s.store.pendingOperation(ctx, sub)
-	if err != nil || !isPending || op.Kind != opChange && op.Kind != opSchedule || !op.isRepeatable(s.deps.Clock.Now()) {
+	if err != nil || !isPending || op.Kind != opChange && op.Kind != opSchedule || !op.isRepeatable(now) {
 		return limit, err
 	}
-	return s.lowerSeatLimit(ctx, limit, op.PlanID)
+	at := now
+	if op.Scheduled != nil {
+		at = op.Scheduled.EffectiveAt
+	}
+	return s.lowerSeatLimit(ctx, limit, tenantID, op.PlanID, at)
 }
 
-// lowerSeatLimit returns the quota of a plan if that is lower than limit.
-func (s *Service) lowerSeatLimit(ctx context.Context, limit *int64, planID uuid.UUID) (*int64, error) {
+// lowerSeatLimit returns the limit that a tenant will have with a plan from a time on, if it is lower
+// than limit.
+func (s *Service) lowerSeatLimit(ctx context.Context, limit *int64, tenantID, planID uuid.UUID, at time.Time) (*int64, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, planID)
-	if quota := plan.SeatQuota(); quota != nil && (limit == nil || *quota < *limit) {
-		limit = quota
+	if err != nil {
+		return nil, err
+	}
+	next, err := s.deps.Entitlements.SeatLimitWith(ctx, tenantID, plan, at)
+	if next != nil && (limit == nil || *next < *limit) {
+		limit = next
 	}
 	return limit, err
 }

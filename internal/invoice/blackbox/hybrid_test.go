@@ -52,3 +52,34 @@ func TestDocumentForPrograms(t *testing.T) {
 		}
 	}
 }
+
+// The document of an invoice that used the customer's credit demands only the rest.
+func TestDocumentWithAppliedCredit(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.NewCustomer("ada")
+		admin := "/api/v1/admin/tenants/" + ada.Tenant
+		s.Call("POST", admin+"/credit", s.Admin(), apptest.Object{"amount_cents": 2500, "currency": "EUR", "reason": "goodwill"}).Want(201)
+		s.Call("POST", admin+"/subscriptions", s.Admin(), apptest.Object{
+			"plan_id": s.PlanID(ada.Owner, "starter"), "currency": "EUR", "price_cents": 10_000, "collection": "invoice",
+		}).Want(201)
+		s.AwaitNotifications()
+		inv := s.Invoices(ada.Owner, 1)[0].(map[string]any)
+		path := ada.Path("/invoices/" + inv["id"].(string))
+		s.Call("GET", path, ada.Token, nil).Want(200).WantAt("data.balance_applied.amount_cents", 2500.0).WantAt("data.status", "open")
+		apptest.Eventually(t, "the document", func() bool { return s.Call("GET", path+"/pdf", ada.Token, nil).Status == 200 })
+		file := s.Call("GET", path+"/pdf", ada.Token, nil).Want(200).Text
+		for _, part := range []string{
+			"<ram:GrandTotalAmount>100.00</ram:GrandTotalAmount>",
+			"<ram:TotalPrepaidAmount>25.00</ram:TotalPrepaidAmount>",
+			"<ram:DuePayableAmount>75.00</ram:DuePayableAmount>",
+		} {
+			if !strings.Contains(file, part) {
+				t.Errorf("no %s", part)
+			}
+		}
+	}, apptest.WithPlatformInvoices, func(s *settings.Settings) {
+		s.Invoices.Hybrid = true
+		s.Invoices.Seller.Country, s.Invoices.Seller.VATNumber = "GB", "GB123456789"
+	})
+}

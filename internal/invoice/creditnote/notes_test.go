@@ -3,6 +3,7 @@ package creditnote_test
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,17 +17,17 @@ import (
 type object = apptest.Object
 
 // inBothModes runs a test with both sources of documents, on both databases.
-func inBothModes(t *testing.T, f func(t *testing.T, s *apptest.Server, mode settings.InvoiceMode)) {
+func inBothModes(t *testing.T, f func(t *testing.T, s *apptest.Server, mode settings.InvoiceMode), options ...apptest.Option) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
 		for _, mode := range []settings.InvoiceMode{settings.InvoicesByPSP, settings.InvoicesByPlatform} {
 			t.Run(string(dialect)+"/"+string(mode), func(t *testing.T) {
 				t.Parallel()
-				f(t, apptest.Start(t, dialect, func(s *settings.Settings) {
-					if mode == settings.InvoicesByPlatform {
-						apptest.WithPlatformInvoices(s)
-					}
-				}), mode)
+				options := slices.Clone(options)
+				if mode == settings.InvoicesByPlatform {
+					options = append(options, apptest.WithPlatformInvoices)
+				}
+				f(t, apptest.Start(t, dialect, options...), mode)
 			})
 		}
 	}

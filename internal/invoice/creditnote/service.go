@@ -139,7 +139,7 @@ type claim struct {
 	note   Note      // leased to the caller
 	isOurs bool      // note is the caller's new request, not an earlier one
 	done   uuid.UUID // the credit note of an earlier attempt of the same request
-	isBusy bool      // another request is being processed
+	isBusy bool      // another request is being processed, or the invoice is being voided
 }
 
 func (s *Service) claim(ctx context.Context, tenantID, invoiceID uuid.UUID, r request) (c claim, _ error) {
@@ -163,6 +163,9 @@ func (s *Service) claim(ctx context.Context, tenantID, invoiceID uuid.UUID, r re
 			return err
 		}
 		if c.done, err = s.findRepeated(ctx, tenantID, invoiceID, r); err != nil || c.done != uuid.Nil {
+			return err
+		}
+		if c.isBusy, err = s.deps.Invoices.IsVoiding(ctx, tenantID, invoiceID); err != nil || c.isBusy {
 			return err
 		}
 		c.isOurs = true

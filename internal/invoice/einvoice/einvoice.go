@@ -193,9 +193,9 @@ func (w writer) settlement() settlement {
 	if s.Tax.Category == reverseCharge {
 		s.Tax.Reason, s.Tax.ReasonCode = "Reverse charge", "VATEX-EU-AE"
 	}
-	paid, due := int64(0), inv.Total.AmountCents
+	due := inv.ChargedAmount().AmountCents
 	if inv.Status == invoice.StatusPaid {
-		paid, due = due, 0
+		due = 0
 	}
 	if due > 0 { // BR-CO-25: an amount due needs a due date
 		at := inv.IssueDate
@@ -210,7 +210,7 @@ func (w writer) settlement() settlement {
 	s.Sums = sums{
 		Lines: w.amount(inv.Subtotal.AmountCents), Basis: w.amount(inv.Subtotal.AmountCents),
 		Tax:   money{inv.Total.Currency, w.amount(inv.Tax.AmountCents)},
-		Total: w.amount(inv.Total.AmountCents), Paid: w.amount(paid), Due: w.amount(due),
+		Total: w.amount(inv.Total.AmountCents), Paid: w.amount(inv.Total.AmountCents - due), Due: w.amount(due),
 	}
 	return s
 }

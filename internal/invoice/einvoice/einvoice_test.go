@@ -100,9 +100,11 @@ func TestIsValid(t *testing.T) {
 	odd.Invoice.Status, odd.Invoice.DueDate = invoice.StatusOpen, ptr(issued.AddDate(0, 0, 14))
 	odd.Seller.Lines = []string{"one", "two", "three", "four"}
 	odd.VATNumber, odd.Invoice.Billed.Address = "", invoice.BilledAddress{Country: ptr("GB"), State: ptr("Kent"), Line2: ptr("Room 2")}
+	part := sample(190_000, 3_000, 900)
+	part.Invoice.Status, part.Invoice.BalanceApplied = invoice.StatusOpen, money.Money{AmountCents: 1000, Currency: "EUR"}
 	yen := sample(100_000, 3_300)
 	yen.MinorUnits = 0
-	for name, s := range map[string]invoice.Statement{"paid": sample(190_000, 3_000, 900), "credit note": credited(), "reverse charge": abroad(), "odd": odd, "no decimals": yen} {
+	for name, s := range map[string]invoice.Statement{"paid": sample(190_000, 3_000, 900), "credit note": credited(), "reverse charge": abroad(), "odd": odd, "applied credit": part, "no decimals": yen} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			valid(t, write(t, s))
@@ -155,6 +157,30 @@ func TestInvoiceElements(t *testing.T) {
 	} {
 		if got := strings.Join(values(t, open, name), " "); got != want {
 			t.Errorf("reverse charge: %s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The part that the customer's credit paid is prepaid (BT-113), and only the rest is due (BT-115).
+func TestAppliedCredit(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		balance   int64
+		status    invoice.Status
+		paid, due string
+	}{
+		{1000, invoice.StatusOpen, "10.00", "29.00"},
+		{1000, invoice.StatusPaid, "39.00", "0.00"},
+		{3900, invoice.StatusPaid, "39.00", "0.00"},
+		{-1000, invoice.StatusOpen, "0.00", "39.00"},
+	} {
+		s := sample(190_000, 3_000, 900)
+		s.Invoice.Status, s.Invoice.BalanceApplied = test.status, money.Money{AmountCents: test.balance, Currency: "EUR"}
+		text := write(t, s)
+		for name, want := range map[string]string{"GrandTotalAmount": "39.00", "TotalPrepaidAmount": test.paid, "DuePayableAmount": test.due} {
+			if got := strings.Join(values(t, text, name), " "); got != want {
+				t.Errorf("credit of %d, %s: %s: %q, want %q", test.balance, test.status, name, got, want)
+			}
 		}
 	}
 }

@@ -550,6 +550,21 @@ func (q *Queries) LastBilled(ctx context.Context, arg LastBilledParams) (LastBil
 	return i, err
 }
 
+const leaseVoid = `-- name: LeaseVoid :exec
+UPDATE psp_invoices SET void_leased_until = $3 WHERE tenant_id = $1 AND id = $2
+`
+
+type LeaseVoidParams struct {
+	TenantID        uuid.UUID
+	ID              uuid.UUID
+	VoidLeasedUntil *time.Time
+}
+
+func (q *Queries) LeaseVoid(ctx context.Context, arg LeaseVoidParams) error {
+	_, err := q.db.ExecContext(ctx, leaseVoid, arg.TenantID, arg.ID, arg.VoidLeasedUntil)
+	return err
+}
+
 const linkedMeterPrices = `-- name: LinkedMeterPrices :many
 SELECT l.psp_price_id, l.meter_id, m.name, f.name AS feature_name
 FROM meter_links l JOIN meters m ON m.id = l.meter_id
@@ -1245,4 +1260,20 @@ type VoidCopyParams struct {
 func (q *Queries) VoidCopy(ctx context.Context, arg VoidCopyParams) error {
 	_, err := q.db.ExecContext(ctx, voidCopy, arg.TenantID, arg.ID)
 	return err
+}
+
+const voidLease = `-- name: VoidLease :one
+SELECT void_leased_until FROM psp_invoices WHERE tenant_id = $1 AND id = $2
+`
+
+type VoidLeaseParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) VoidLease(ctx context.Context, arg VoidLeaseParams) (*time.Time, error) {
+	row := q.db.QueryRowContext(ctx, voidLease, arg.TenantID, arg.ID)
+	var void_leased_until *time.Time
+	err := row.Scan(&void_leased_until)
+	return void_leased_until, err
 }

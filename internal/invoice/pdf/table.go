@@ -158,7 +158,7 @@ type total struct {
 }
 
 // totals draws the totals on one page below the last line, followed by a note on whether prices
-// include tax.
+// include tax. Bold rows have a rule above them.
 func (d *document) totals() {
 	const height = 6.6
 	inv := d.of.Invoice
@@ -174,13 +174,13 @@ func (d *document) totals() {
 		}
 		rows = append(rows, total{label, inv.Tax, ""})
 	}
-	rows = append(rows, total{all, inv.Total, "B"})
-	if d.GetY()+float64(len(rows))*height+12 > bottom {
+	rows = append(append(rows, total{all, inv.Total, "B"}), d.balanceRows()...)
+	if d.GetY()+float64(len(rows))*height+14 > bottom {
 		d.nextPage()
 	}
 	y := d.GetY() + 4
-	for i, row := range rows {
-		if i == len(rows)-1 {
+	for _, row := range rows {
+		if row.style == "B" {
 			d.SetDrawColor(147, 146, 138)
 			d.SetLineWidth(.3)
 			d.Line(half, y+.4, right, y+.4)
@@ -199,6 +199,21 @@ func (d *document) totals() {
 		y += leading
 	}
 	d.SetXY(margin, y)
+}
+
+// balanceRows returns the rows for the part of the total that the customer's credit paid, and for the
+// rest.
+func (d *document) balanceRows() []total {
+	inv := d.of.Invoice
+	if inv.BalanceApplied.AmountCents <= 0 {
+		return nil
+	}
+	applied, rest, label := inv.BalanceApplied, inv.ChargedAmount(), "amount_due"
+	applied.AmountCents = -applied.AmountCents
+	if inv.Status == invoice.StatusPaid && rest.AmountCents > 0 {
+		label = "amount_paid"
+	}
+	return []total{{d.message("paid_from_balance"), applied, ""}, {d.message(label), rest, "B"}}
 }
 
 // notes draws the memo of a credit note, the reason for a missing tax, and the seller's note.

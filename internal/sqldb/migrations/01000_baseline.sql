@@ -1667,6 +1667,8 @@ CREATE TABLE psp_invoices (
     -- The request to mark the invoice as paid, and until when a caller works on it.
     marking jsonb,
     marking_leased_until timestamp with time zone,
+    -- Until when a caller voids the invoice.
+    void_leased_until timestamp with time zone,
     -- The last webhook event of the invoice: none, the issue, or the end.
     told text NOT NULL DEFAULT '',
     created_at timestamp with time zone NOT NULL,

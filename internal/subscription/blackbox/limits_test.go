@@ -52,3 +52,54 @@ func TestLimitsApplyToInactiveFeatures(t *testing.T) {
 		gone.Call("POST", gone.Path("/usage"), gone.Token, apptest.Object{"meter_code": "api-calls", "quantity": 11}).Want(201)
 	})
 }
+
+// An override of the seats survives a scheduled change to a smaller plan and a change in progress. An
+// override that expires before the change does not.
+func TestSeatOverrideDuringAChange(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		s.AddPlan("crew", "seat", "month", 1500, 0, map[string]int{"team-members": 8})
+		s.AddPlan("duo", "seat", "month", 1000, 0, map[string]int{"team-members": 2})
+		override := func(c *apptest.Customer, value any, expiresAt any) {
+			t.Helper()
+			c.Call("PUT", "/api/v1/admin/tenants/"+c.Tenant+"/limits/team-members", c.Admin(), apptest.Object{
+				"type": "quota", "value": value, "expires_at": expiresAt, "reason": "agreed",
+			}).Want(200)
+		}
+		limit := func(when string, c *apptest.Customer, want any) {
+			t.Helper()
+			c.Call("GET", c.Path("/team/stats"), c.Token, nil).As(when).Want(200).WantAt("data.limit", want)
+		}
+		scheduled := func(name string, value, expiresAt any) *apptest.Customer {
+			t.Helper()
+			c := s.NewCustomer(name)
+			s.BuyPlan(c.Owner, "crew")
+			override(c, value, expiresAt)
+			later(c, s.PlanID(c.Owner, "duo")).Want(200)
+			return c
+		}
+		ada := scheduled("ada", 4, nil)
+		limit("an override", ada, 4.0)
+		invite := func(email string) apptest.Reply {
+			return ada.Call("POST", ada.Path("/team/invitations"), ada.Token, apptest.Object{"email": email, "role": "member"})
+		}
+		for _, email := range []string{"one@example.com", "two@example.com", "three@example.com"} {
+			invite(email).Want(201)
+		}
+		invite("four@example.com").WantRefused(422, "SEAT_LIMIT_REACHED")
+		limit("an unlimited override", scheduled("bob", nil, nil), nil)
+		limit("an override that expires before the change", scheduled("eve", 4, s.Now().Add(apptest.Day)), 2.0)
+
+		dan := s.NewCustomer("dan")
+		s.BuyPlan(dan.Owner, "crew")
+		override(dan, 4, nil)
+		s.AwaitNotifications()
+		s.Chaos(apptest.ChaosNoWebhooks)
+		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/subscriptions/"))
+		dan.Call("POST", dan.Path("/subscription/change-plan"), dan.Token, apptest.Object{"new_plan_id": s.PlanID(dan.Owner, "duo")}).
+			WantRefused(502, "psp_error")
+		limit("a change in progress", dan, 4.0)
+		dan.Call("DELETE", "/api/v1/admin/tenants/"+dan.Tenant+"/limits/team-members", dan.Admin(), nil).Want(204)
+		limit("a change in progress without an override", dan, 2.0)
+	})
+}

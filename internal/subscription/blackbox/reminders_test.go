@@ -114,6 +114,28 @@ func TestRenewalReminder(t *testing.T) {
 	}, withOptionalMails)
 }
 
+// If a change is scheduled, the reminder of the renewal names the plan that renews, with its price.
+func TestRenewalReminderOfAScheduledChange(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("long")
+		yearly := apptest.Object{"interval_unit": "year", "interval_count": 1}
+		old := k.CreatePricedPlan(product, "bronze", map[string]int{"EUR": 12300}, yearly)
+		next := k.CreatePricedPlan(product, "silver", map[string]int{"EUR": 33300}, yearly)
+		name := k.AdminCall("GET", "/plans/"+next, nil).Want(200).Str("data.translations.en.name")
+		r := reminders{s, "subscription.renewal-reminder", "Your “" + name + "” plan"}
+		ada, adas := newBilled(s, "ada")
+		ada.Buy(old, "EUR", apptest.Card(apptest.CardPays))
+		later(ada, next).Want(200)
+		r.at(periodEnd(ada).AddDate(0, 0, -6))
+		r.want("the scheduled change", adas, 1, name, "€333.00")
+		if n := countMails(s, adas, "renews soon"); n != 1 {
+			t.Errorf("%d reminders", n)
+		}
+	}, withOptionalMails)
+}
+
 // The expiry of a card is announced 30 and 7 days before the end of its month.
 func TestCardReminder(t *testing.T) {
 	t.Parallel()

@@ -230,3 +230,16 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 	}
 	return nil, nil
 }
+
+// SeatLimitWith returns the limit of team members that a tenant has with another plan at a given time,
+// or nil if it is unlimited. An override that applies then replaces the plan's quota.
+func (s *Service) SeatLimitWith(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, at time.Time) (*int64, error) {
+	terms, err := s.loadTerms(ctx, []uuid.UUID{tenantID})
+	if err != nil {
+		return nil, err
+	}
+	if o := terms[tenantID].override(catalog.TeamMembers, at); o != nil {
+		return o.limit(), nil
+	}
+	return plan.SeatQuota(), nil
+}
