@@ -19,6 +19,17 @@ after(async () => {
 
 const tokenOf = async ({ email, password }) => (await call(service.base, 'POST', '/api/v1/auth/login', { email, password })).accessToken
 const dialog = (page) => page.getByRole('dialog')
+
+/** Fails if the lines of a receipt do not add up to their total. */
+async function addsUp(receipt) {
+  const [total, ...lines] = await receipt.locator('dl').evaluate((list) => {
+    const cents = (row) => Math.round(100 * Number(row.querySelector('dd').textContent.replace('−', '-').replace(/[^\d.-]/g, '')))
+    const rows = [...list.children]
+    const sum = rows.findIndex((row) => row.className === 'sum')
+    return [cents(rows[sum]), ...rows.slice(0, sum).map(cents)]
+  })
+  assert.equal(lines.reduce((sum, one) => sum + one, 0), total, `the lines ${lines}`)
+}
 const makeCode = async (body) => call(service.base, 'POST', '/api/v1/admin/discounts', { name: { en: 'An offer' }, duration: 'once', ...body }, await tokenOf(admin))
 
 async function planOf(slug) {
@@ -69,6 +80,19 @@ test('an admin makes a promotion code, and a customer buys with it', { skip }, a
   await page.getByText('You are now on Starter').waitFor()
   await page.locator('.list', { hasText: 'SPRING25' }).getByText(/25% off until/).waitFor()
   await check(page, 'the plan with a discount')
+  await page.goto('/plan?plan=team')
+  await receipt.getByText('Next invoice on').waitFor()
+  await receipt.getByText('−€3.00').waitFor()
+  await page.getByRole('button', { name: 'Add a seat' }).click()
+  await page.getByRole('button', { name: 'Add a seat' }).click()
+  await receipt.getByText(/^3 × €12\.00, \d+ of \d+ days left$/).waitFor()
+  await receipt.getByText('SPRING25').waitFor()
+  await addsUp(receipt)
+  assert.equal(await receipt.getByRole('button', { name: 'Add promotion code' }).count(), 0)
+  await check(page, 'a change with a discount')
+  await page.goto('/')
+  await page.locator('.lead').getByText(/SPRING25: −€4\.75\./).waitFor()
+  await page.goto('/plan')
 
   await desk.reload()
   await row.getByText('1 of 10').waitFor()
@@ -78,6 +102,16 @@ test('an admin makes a promotion code, and a customer buys with it', { skip }, a
   await desk.goto(`/platform/tenants/${owner.tenant}`)
   await desk.getByText(/25% off until/).waitFor()
   await check(desk, 'a tenant with a discount')
+  await desk.locator('.strip > div', { hasText: 'Paid to date' }).getByText('Everything is paid').waitFor()
+  await desk.locator('.ent').getByRole('button', { name: 'More' }).click()
+  await desk.getByRole('menuitem', { name: 'Give credit' }).waitFor()
+  assert.equal(await desk.getByRole('menuitem', { name: /Record payment|Void invoice/ }).count(), 0, 'no invoice is open')
+  await desk.keyboard.press('Escape')
+  await desk.getByRole('button', { name: 'Change plan' }).click()
+  await dialog(desk).getByLabel('Plan', { exact: true }).selectOption({ label: 'Team, €12.00' })
+  await dialog(desk).getByRole('radio', { name: /At the end of the period/ }).check()
+  await dialog(desk).getByText(/€9\.00 on .* instead of €14\.25/).waitFor()
+  await dialog(desk).getByRole('button', { name: 'Cancel' }).click()
 
   await page.getByRole('button', { name: 'Remove the promotion code SPRING25' }).click()
   await dialog(page).getByRole('button', { name: 'Remove code' }).click()
@@ -164,6 +198,9 @@ test('a customer pays by invoice, and an operator records the payment', { skip }
   await page.getByText('Purchase order: PO-2027-17').waitFor()
   await page.getByText(/is due on/).first().waitFor()
   await check(page, 'a plan that is paid by invoice')
+  await page.goto('/')
+  await page.getByText('Payment of €15.00 is due', { exact: true }).waitFor()
+  await page.getByText('An invoice for €15.00 is sent').waitFor()
   const desk = await visit(t, browser, service.base)
   await signIn(desk, admin)
   await desk.goto(`/platform/tenants/${owner.tenant}`)
@@ -216,4 +253,29 @@ test('an operator credits an invoice, the refund fails and is retried', { skip }
   await check(desk, 'a failed refund')
   await desk.getByRole('button', { name: 'Retry refund' }).click()
   await desk.getByText('The refund was requested again.').waitFor()
+})
+
+test('a change to a yearly plan is charged in full and starts a new period', { skip }, async (t) => {
+  const token = await tokenOf(admin)
+  const product = (await call(service.base, 'GET', '/api/v1/admin/products', undefined, token)).data[0].id
+  const { data: plan } = await call(service.base, 'POST', '/api/v1/admin/plans', { product_id: product, name: { en: 'Annual' }, slug: 'annual', pricing_type: 'flat', billing_cycle: 'yearly' }, token)
+  await call(service.base, 'PATCH', `/api/v1/admin/plans/${plan.id}`, { prices: [{ currency: 'EUR', price_cents: 24_000 }] }, token)
+  const owner = await register(service.base, 'Yara Yearly', 'yara@yearly.test', 'Yearly', { slug: 'starter' })
+  await advance(service.base, '240h')
+  const page = await visit(t, browser, service.base)
+  await signIn(page, owner)
+  await page.goto('/plan?every=1-year&plan=annual')
+  const receipt = page.locator('.receipt')
+  await receipt.getByText('A new period starts today').waitFor()
+  await receipt.locator('dl').getByText('€240.00 a year').waitFor()
+  await addsUp(receipt)
+  assert.equal(await receipt.getByText(/prorated|Pay for the/).count(), 0)
+  await check(page, 'a change to a yearly plan')
+  const desk = await visit(t, browser, service.base, { width: 390 })
+  await signIn(desk, admin)
+  await desk.goto(`/platform/tenants/${owner.tenant}`)
+  await desk.getByRole('button', { name: 'Change plan' }).click()
+  await dialog(desk).getByLabel('Plan', { exact: true }).selectOption({ label: 'Annual, €240.00' })
+  await dialog(desk).getByText('A new period starts now.').waitFor()
+  assert.equal(await dialog(desk).getByText(/Prorated/).count(), 0)
 })

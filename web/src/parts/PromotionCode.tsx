@@ -1,7 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useId, useState } from 'react'
-import { ApiError, type Schema } from '../api/client'
-import { useFormat } from '../app/format'
+import { ApiError } from '../api/client'
 import { Button } from '../ui/Button'
 import { Icon } from '../ui/Icon'
 
@@ -37,17 +36,6 @@ export function useRefusalWords(): (reason: string, plan: string, currency: stri
       case 'below_minimum': return t`This code cannot be used for an amount this small.`
       default: return t`This code cannot be used.`
     }
-  }
-}
-
-/** Returns a function that describes the discount of a subscription: 25% off until 3 July. */
-export function useDiscountWords(): (of: Schema<'SubscriptionDiscount'>) => string {
-  const { t } = useLingui()
-  const format = useFormat()
-  return ({ percent_off: percent, amount, ends_at }) => {
-    const off = percent !== null ? format.percent(percent / 100) : amount ? format.sum(amount) : ''
-    const end = ends_at && format.day(ends_at)
-    return end ? t`${off} off until ${end}` : t`${off} off`
   }
 }
 

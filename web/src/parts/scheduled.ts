@@ -31,6 +31,14 @@ export function isCheaper(total: number, plan: Priced, subscription: Schema<'Sub
 }
 
 /**
+ * Reports whether a change to a plan starts a new period: the plan has another interval. A trial
+ * keeps its end.
+ */
+export function startsPeriod(plan: Priced, subscription: Schema<'Subscription'>): boolean {
+  return subscription.status !== 'trialing' && (plan.interval_unit !== subscription.interval_unit || plan.interval_count !== subscription.interval_count)
+}
+
+/**
  * Returns the moments at which a change can take effect, the suggested one first: the end of the
  * period for a cheaper choice, now for a more expensive one. A change from a free plan needs a card
  * and is made now. A scheduled cancellation and a waiting payment exclude the end of the period.

@@ -47,10 +47,12 @@ export class PlanChange {
   /** Why a plan cannot be chosen, or nothing. */
   hindrance(plan: Offered): Content {
     const { host: { t, format } } = this
-    if (plan.prices.length === 0) return t(texts.noPrice)
-    if (plan.eligibility.reason) return t(texts.notSold)
-    if (plan.eligibility.selectable) return undefined
-    return [t(texts.tooSmall), ...plan.eligibility.violations.map((one) => html` ${t(texts.violation, {
+    const { selectable, reason, violations } = plan.eligibility
+    if (plan.is_default && !this.subscription) return t(texts.yours)
+    if (!plan.is_default && plan.prices.length === 0) return t(texts.noPrice)
+    if (!plan.is_default && selectable) return undefined
+    if (!plan.is_default && (reason || violations.length === 0)) return t(texts.notSold)
+    return [t(plan.is_default ? texts.standard : texts.tooSmall), ...violations.map((one) => html` ${t(texts.violation, {
       feature: plan.features.find(({ code }) => code === one.feature_code)?.name ?? one.feature_code,
       used: format.number(one.current_usage), limit: format.number(one.plan_limit),
     })}`)]
@@ -157,8 +159,11 @@ export class PlanChange {
     // The charge includes the usage so far and what waited for the next invoice, which is in the credit if it is below zero.
     const returned = credit.cents - Math.max(0, -pending)
     const days = breakdown.method === 'psp_preview' ? t(texts.left, { left: breakdown.days_remaining, total: breakdown.total_days }) : undefined
+    // With another interval, a new period starts and is charged in full.
+    const restarts = subscription.status !== 'trialing' && (plan.interval_unit !== subscription.interval_unit || plan.interval_count !== subscription.interval_count)
+    const covers = restarts ? `${times ?? money(price)} ${time}` : times && days && subscription.status !== 'trialing' ? `${times}, ${days}` : days ?? times
     return [lines(
-      line(plan.name, money(charge.cents - Math.max(0, pending) - usage), times ?? days),
+      line(plan.name, money(charge.cents - Math.max(0, pending) - usage), covers),
       returned > 0 ? line(t(texts.back, { name: subscription.plan.name }), money(-returned), days) : nothing,
       pending !== 0 ? line(t(texts.waiting), money(pending), t(texts.waitingText)) : nothing,
       usage > 0 ? line(t(texts.usageSoFar), money(usage), t(texts.usageGrows)) : nothing,

@@ -23,6 +23,8 @@ export const change = {
   people: [{ one: 'The team has # member', other: 'The team has # members' }, { one: 'L’équipe compte # membre', other: 'L’équipe compte # membres' }, { one: 'El equipo tiene # miembro', other: 'El equipo tiene # miembros' }, { one: 'Il team ha # membro', other: 'Il team ha # membri' }],
   missing: ['Billing details are missing', 'Les coordonnées de facturation sont incomplètes', 'Faltan los datos de facturación', 'Mancano i dati di fatturazione'],
   missingText: ['They appear on the invoice, so we need them first.', 'Elles figurent sur la facture et sont donc nécessaires avant l’achat.', 'Aparecen en la factura, por eso los necesitamos primero.', 'Compaiono in fattura e servono prima dell’acquisto.'],
+  yours: ['Your plan.', 'Votre offre.', 'Su plan.', 'Piano attuale.'],
+  standard: ['Included without a subscription: cancel to return to it.', 'Incluse sans abonnement\u00a0: résiliez le vôtre pour y revenir.', 'Incluido sin suscripción: cancele la suya para volver a él.', 'Incluso senza abbonamento: disdire l’abbonamento per tornarvi.'],
   tooSmall: ['Too small for your current usage.', 'Insuffisante pour votre consommation actuelle.', 'Insuficiente para su uso actual.', 'Insufficiente per l’utilizzo attuale.'],
   violation: ['{feature}: {used} used, {limit} included in the plan.', '{feature}\u00a0: {used} utilisés, {limit} inclus dans l’offre.', '{feature}: uso de {used}; el plan incluye {limit}.', '{feature}: {used} in uso, {limit} inclusi nel piano.'],
   notSold: ['Not available at the moment.', 'Actuellement indisponible.', 'No disponible en este momento.', 'Al momento non disponibile.'],

@@ -13,7 +13,7 @@ import { Lead } from './home/Lead'
 import { useGauges, type Gauge } from './home/meters'
 import { Next } from './home/Next'
 import { Todo } from './home/Todo'
-import { useCredit, useFailedPayment, useLastInvoices, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
+import { useCredit, useDefaultPlan, useFailedPayment, useLastInvoices, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
 
 /** The statuses in which nothing more can be used. */
 const stopped = new Set(['past_due', 'unpaid', 'paused', 'incomplete'])
@@ -31,7 +31,7 @@ export default function Home() {
   const may = useMay()
   const subscription = useSubscription()
   const open = useOpenInvoices()
-  const billing = [usePaymentMethod(), useFailedPayment(), useCredit(), useLastInvoices()]
+  const billing = [useDefaultPlan(), usePaymentMethod(), useFailedPayment(), useCredit(), useLastInvoices()]
   const former = (useLastInvoices().data?.meta.total ?? 0) > 0
   const { usage, gauges, period, settled, charted: isCharted } = useGauges()
   const team = useTeamStats()
@@ -45,7 +45,7 @@ export default function Home() {
     charted && period && <Section key="chart" className="" title={<Trans>{charted.name} per day</Trans>}><Chart gauge={charted} period={period} /></Section>,
     <LastInvoices key="invoices" />,
     may('audit.view') && <LastEvents key="events" />,
-    <Next key="next" subscription={subscription.data?.data ?? null} gauges={gauges ?? []} />,
+    <Next key="next" subscription={subscription.data?.data ?? null} open={open.data?.data ?? []} gauges={gauges ?? []} />,
   ].filter(Boolean)
   // Without a chart or events the other parts move up, so that no half of the page is empty.
   const pairs = [parts.slice(0, 2), parts.slice(2)].filter((pair) => pair.length > 0)
@@ -62,7 +62,7 @@ export default function Home() {
         )}
       </Read>
       <Read query={usage} lines={5}>
-        {() => (!gauges || !period ? null : gauges.some((one) => one.used > 0) || !gauges.length
+        {() => (!gauges || !period ? null : gauges.some((one) => one.used > 0 || one.limit !== null) || !gauges.length
           ? <Bars gauges={gauges} period={period} paused={paused} />
           : (
               <Section title={<Trans>Usage</Trans>}>

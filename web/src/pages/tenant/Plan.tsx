@@ -19,14 +19,14 @@ import { scheduledOf } from '../../parts/scheduled'
 import { ScheduledChange } from './plan/ScheduledChange'
 import { OpenInvoice } from './invoices/OpenInvoice'
 import { CreditSection } from './plan/CreditSection'
-import { sumsOf } from './shared/bill'
+import { byUrgency, sumsOf } from './shared/bill'
 import { useCredit, useHere, useNewestInvoices, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
 import { useWords } from './shared/words'
 
 /** The open invoices, as on the home page. */
 function OpenInvoices() {
   const open = useOpenInvoices().data?.data ?? []
-  return open.length > 0 && <div className="stack attention">{open.map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}</div>
+  return open.length > 0 && <div className="stack attention">{byUrgency(open).map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}</div>
 }
 
 /** The plans side by side with their differences, the cost of a change, and the cancellation. */
@@ -51,15 +51,17 @@ export default function Plan() {
   // Show everything at the same time, so that the content does not move while it loads.
   const pending = [read, catalog, plans, useTeamStats(), usePaymentMethod(), useCredit(), useNewestInvoices(), useOpenInvoices()].some((one) => one.isLoading)
 
-  const what = subscription ? words.planWithSeats(subscription.plan.name, subscription.plan.pricing_type, subscription.quantity) : ''
-  const addsCard = asksForCard(subscription ?? null)
+  const standard = catalog.data?.data.find((one) => one.is_default)?.name
+  const what = subscription ? words.planWithSeats(subscription.plan.name, subscription.plan.pricing_type, subscription.quantity) : standard ?? ''
+  const method = usePaymentMethod().data?.data
+  const addsCard = asksForCard(subscription ?? null, method)
   const change = scheduledOf(subscription ?? null)
   const next = change?.plan.name
   const unpaid = subscription?.status === 'incomplete' && subscription.payment_action && search.checkout !== 'paid' && !owed
   const slugs = Object.fromEntries((plans.data?.data ?? []).map((one) => [one.id, one.slug]))
   const until = subscription ? format.day(subscription.cancel_at ?? subscription.current_period_end) : ''
   const lead = !subscription
-    ? read.isSuccess && (former
+    ? standard ? <Trans>You are on {what}.</Trans> : read.isSuccess && (former
       ? <Trans>You do not have a plan at the moment. You will see the price before you are charged.</Trans>
       : <Trans>Choose a plan to get started. You will see the price before you are charged.</Trans>)
     : owed ? <Trans>You are on {what}. {owed} is due.</Trans>

@@ -4,7 +4,8 @@ import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-q
 import { useState, type ReactNode } from 'react'
 import { ApiError, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
-import { momentsOf, scheduledOf, type Moment } from '../../../parts/scheduled'
+import { nextBill } from '../../../parts/bill'
+import { momentsOf, scheduledOf, startsPeriod, type Moment } from '../../../parts/scheduled'
 import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
 import { SelectField, TextField } from '../../../ui/Field'
@@ -117,7 +118,7 @@ function Body({ plans, of, tenant, onClose }: Props & { plans: Sold[] }) {
                   <fieldset>
                     <legend className="label"><Trans>When</Trans></legend>
                     <div className="pick">
-                      {moments.map((one) => <When key={one} when={one} chosen={when} onChoose={setWhen} of={of} cost={costs[one].data} cheaper={moments[0] === 'period_end'} />)}
+                      {moments.map((one) => <When key={one} when={one} chosen={when} onChoose={setWhen} of={of} plan={plan} cost={costs[one].data} cheaper={moments[0] === 'period_end'} />)}
                     </div>
                   </fieldset>
                   {cost.data && <p className="outcome" role="status"><Outcome of={of} when={when} cost={cost.data} /></p>}
@@ -141,8 +142,8 @@ function labelOf(when: Moment, name: string, cost: Schema<'ChangePreview'> | und
 }
 
 /** One of the moments, with its amount. */
-function When({ when, chosen, onChoose, of, cost, cheaper }: {
-  when: Moment; chosen: Moment; onChoose: (to: Moment) => void; of: Schema<'Subscription'>; cost: Schema<'ChangePreview'> | undefined; cheaper: boolean
+function When({ when, chosen, onChoose, of, plan, cost, cheaper }: {
+  when: Moment; chosen: Moment; onChoose: (to: Moment) => void; of: Schema<'Subscription'>; plan: Sold; cost: Schema<'ChangePreview'> | undefined; cheaper: boolean
 }) {
   const format = useFormat()
   const day = format.dayWithYear(of.current_period_end)
@@ -154,7 +155,7 @@ function When({ when, chosen, onChoose, of, cost, cheaper }: {
   const end = cost && (when === 'period_end' ? <Trans>{next} then</Trans> : cost.net.cents < 0 ? <Trans>{credit} credit</Trans> : due)
   const small = when === 'period_end'
     ? cheaper ? <Trans>{day}. Suggested for a cheaper plan.</Trans> : day
-    : trial ? <Trans>The rest of the trial moves to the new plan.</Trans> : left > 0 && <Trans>Prorated for {left} of {total} days.</Trans>
+    : trial ? <Trans>The rest of the trial moves to the new plan.</Trans> : startsPeriod(plan, of) ? <Trans>A new period starts now.</Trans> : left > 0 && <Trans>Prorated for {left} of {total} days.</Trans>
   return (
     <label className="check">
       <input type="radio" name="when" value={when} checked={when === chosen} onChange={() => onChoose(when)} />
@@ -168,7 +169,7 @@ function When({ when, chosen, onChoose, of, cost, cheaper }: {
 function Outcome({ of, when, cost }: { of: Schema<'Subscription'>; when: Moment; cost: Schema<'ChangePreview'> }) {
   const format = useFormat()
   const money = (cents: number) => format.money(cents, of.currency)
-  const [next, old, due, credit] = [money(cost.next_amount.cents), money(of.price_cents * of.quantity), money(cost.due_now.cents), money(-cost.net.cents)]
+  const [next, old, due, credit] = [money(cost.next_amount.cents), money(nextBill(of, 0, undefined).total), money(cost.due_now.cents), money(-cost.net.cents)]
   const day = format.dayWithYear(cost.next_billing_at ?? of.current_period_end)
   if (when === 'period_end') return <Trans>The next invoice is <b>{next} on {day}</b> instead of {old}, even if the list price changes before then.</Trans>
   const then = <Trans>The next invoice is {next} on {day}.</Trans>

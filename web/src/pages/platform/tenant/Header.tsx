@@ -70,15 +70,15 @@ function Actions({ of }: { of: Schema<'AdminTenant'> }) {
       {may('subscriptions.manage') && isPriceable(current) && <MenuEntry icon="coin" onClick={() => ask({ dialog: 'price' })}><Trans>Change price</Trans></MenuEntry>}
       {may('subscriptions.manage') && isEnding(current) && <MenuEntry icon="undo" onClick={() => ask({ dialog: 'resume' })}><Trans>Resume subscription</Trans></MenuEntry>}
       {may('subscriptions.manage') && owes && <MenuEntry icon="card" onClick={() => ask({ dialog: 'charge' })}><Trans>Charge invoice</Trans></MenuEntry>}
-      {may('subscriptions.manage') && <MenuEntry icon="check" onClick={() => ask({ dialog: 'paid' })}><Trans>Record payment</Trans></MenuEntry>}
+      {may('subscriptions.manage') && owes && <MenuEntry icon="check" onClick={() => ask({ dialog: 'paid' })}><Trans>Record payment</Trans></MenuEntry>}
       {may('billing.credit') && <MenuEntry icon="coin" onClick={() => ask({ dialog: 'credit' })}><Trans>Give credit</Trans></MenuEntry>}
       {may('limits.manage') && <MenuEntry icon="gauge" onClick={() => ask({ dialog: 'limit' })}><Trans>Change limit</Trans></MenuEntry>}
       {may('limits.manage') && <MenuEntry icon="plus" onClick={() => ask({ dialog: 'grant' })}><Trans>Grant units</Trans></MenuEntry>}
       {manage && (
         <>
-          <MenuLine />
+          {(runs || owes) && <MenuLine />}
           {runs && <MenuEntry icon="x" onClick={() => ask({ dialog: 'cancel' })}><Trans>Cancel subscription</Trans></MenuEntry>}
-          <MenuEntry icon="receipt" onClick={() => ask({ dialog: 'void' })}><Trans>Void invoice</Trans></MenuEntry>
+          {owes && <MenuEntry icon="receipt" onClick={() => ask({ dialog: 'void' })}><Trans>Void invoice</Trans></MenuEntry>}
           <MenuLine />
           <MenuEntry icon="x" danger disabled={of.member_count > 0 || (subscriptions ?? []).length > 0} onClick={() => ask({ dialog: 'dissolve' })}><Trans>Delete empty tenant</Trans></MenuEntry>
         </>

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { nextBill } from '../../../parts/bill'
+import { lacksCard } from '../../../parts/trial'
 import type { TenantRow } from '../lists/reads'
 import { usePlatformMay } from '../may'
 import { currentOf } from './MoneyFacts'
@@ -13,8 +14,11 @@ function Figure({ label, value, below }: { label: ReactNode; value: ReactNode; b
   return <div><dt>{label}</dt><dd>{value}{below && <small>{below}</small>}</dd></div>
 }
 
-/** The next regular payment of a subscription, without usage, after the discount and the credit: the amount and its day. */
-function Next({ of, credit }: { of: Schema<'Subscription'> | undefined; credit: Schema<'Money'> | undefined }) {
+/**
+ * The next regular payment of a subscription, without usage, after the discount and the credit: the amount and its day.
+ * method is null without a payment method, and undefined while it loads.
+ */
+function Next({ of, credit, method }: { of: Schema<'Subscription'> | undefined; credit: Schema<'Money'> | undefined; method: Schema<'PaymentMethod'> | null | undefined }) {
   const format = useFormat()
   const label = <Trans>Next payment</Trans>
   const runs = of && ['active', 'trialing', 'past_due'].includes(of.status) && !of.cancel_at && !of.cancel_at_period_end
@@ -22,6 +26,7 @@ function Next({ of, credit }: { of: Schema<'Subscription'> | undefined; credit: 
   const { at, total, charged = total } = nextBill(of, 0, credit)
   const day = format.day(at)
   const usage = of.plan.pricing_type === 'usage'
+  if (lacksCard(of, method)) return <Figure label={label} value="–" below={<Trans>Trial until {day}, without a card</Trans>} />
   return <Figure label={label} value={format.money(charged, of.currency)} below={usage ? <Trans>On {day}, plus usage</Trans> : <Trans>On {day}</Trans>} />
 }
 
@@ -35,15 +40,16 @@ export function Strip({ of }: { of: Schema<'AdminTenant'> }) {
   const credit = useQuery({ ...creditQuery(id), enabled: may('billing.credit') })
   const current = currentOf(useQuery(subscriptionsQuery(id)).data ?? [])
   const sums = (of: Schema<'CurrencySum'>[] | undefined, none: string) => (of === undefined ? '–' : of.length === 0 ? none : format.list(of.map((one) => format.money(one.amount, one.currency))))
+  const owes = (billing?.open.length ?? 0) > 0
   const zero = format.money(0, current?.currency ?? credit.data?.balance.currency ?? billing?.paid_in_all[0]?.currency ?? 'EUR')
   return (
     <dl className="strip">
-      <Next of={current} credit={credit.data?.balance} />
+      <Next of={current} credit={credit.data?.balance} method={billing?.payment_method} />
       {may('billing.credit') && <Figure label={<Trans>Balance</Trans>} value={credit.data ? format.sum(credit.data.balance) : '–'} below={credit.data && (credit.data.balance.amount_cents > 0 ? <Trans>Applied to the next invoices</Trans> : <Trans>No credit</Trans>)} />}
       {billing && billing.open.length === 0 && mrr !== undefined
-        ? <Figure label={<Trans>MRR</Trans>} value={mrr ? format.sum(mrr) : zero} below={mrr && mrr_base && mrr_base.currency !== mrr.currency ? `≈ ${format.sum(mrr_base)}` : <Trans>Everything is paid</Trans>} />
-        : <Figure label={<Trans>Open invoices</Trans>} value={sums(billing?.open, zero)} below={billing && (billing.open.length > 0 ? <Trans>To be paid</Trans> : <Trans>Everything is paid</Trans>)} />}
-      <Figure label={<Trans>Paid to date</Trans>} value={sums(billing?.paid_in_all, zero)} />
+        ? <Figure label={<Trans>MRR</Trans>} value={mrr ? format.sum(mrr) : zero} below={mrr && mrr_base && mrr_base.currency !== mrr.currency && `≈ ${format.sum(mrr_base)}`} />
+        : <Figure label={<Trans>Open invoices</Trans>} value={sums(billing?.open, zero)} below={owes && <Trans>To be paid</Trans>} />}
+      <Figure label={<Trans>Paid to date</Trans>} value={sums(billing?.paid_in_all, zero)} below={billing && current && !owes && billing.paid_in_all.length > 0 && <Trans>Everything is paid</Trans>} />
     </dl>
   )
 }

@@ -10,6 +10,8 @@ import { FirstPayment } from '../plan/FirstPayment'
 import { PendingChange } from '../plan/PendingChange'
 import { scheduledOf } from '../../../parts/scheduled'
 import { ScheduledChange } from '../plan/ScheduledChange'
+import { byUrgency } from '../shared/bill'
+import { usePaymentMethod } from '../shared/reads'
 import { useWords } from '../shared/words'
 import type { Gauge } from './meters'
 
@@ -49,11 +51,11 @@ export function Attention({ subscription, invoices, gauges }: {
 }) {
   const near = gauges.filter((one) => one.limit !== null && (one.reached || one.used >= 0.8 * one.limit)).slice(0, 2)
   const unfinished = subscription?.status === 'incomplete' && invoices.length === 0 ? subscription.payment_action : null
-  const addsCard = asksForCard(subscription)
+  const addsCard = asksForCard(subscription, usePaymentMethod().data?.data)
   if (!near.length && !unfinished && !addsCard && !invoices.length && !subscription?.pending_change) return null
   return (
     <div className="stack attention">
-      {invoices.map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}
+      {byUrgency(invoices).map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}
       {unfinished && subscription && <FirstPayment subscription={subscription} />}
       {addsCard && <AddCard subscription={addsCard} />}
       {subscription?.pending_change && (scheduledOf(subscription) ? <ScheduledChange subscription={subscription} /> : <PendingChange change={subscription.pending_change} />)}

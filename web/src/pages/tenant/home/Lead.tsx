@@ -5,21 +5,24 @@ import { useFormat } from '../../../app/format'
 import { useMay, useTenant } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
 import { nextBill, regularPrice } from '../../../parts/bill'
+import { scheduledOf } from '../../../parts/scheduled'
+import { asksForCard } from '../plan/AddCard'
 import { splitOpen, sumsOf } from '../shared/bill'
 import { useMethodWords } from '../shared/method'
-import { useCredit, useHere, useLastInvoices, usePaymentMethod, useTeamStats } from '../shared/reads'
+import { useCredit, useDefaultPlan, useHere, useLastInvoices, usePaymentMethod, useTeamStats } from '../shared/reads'
 import { useWords } from '../shared/words'
 
-/** A tenant without a plan: a new one, or one that had a plan before. */
+/** A tenant without a subscription: on the default plan, new, or with a plan before. */
 function NoPlan({ calm }: { calm: boolean }) {
   const tenant = useTenant()
   const may = useMay()
   const former = (useLastInvoices().data?.meta.total ?? 0) > 0
+  const standard = useDefaultPlan().data?.name
   return (
     <div className="lead">
-      <h1>{former ? <Trans>{tenant.name} has no plan at the moment</Trans> : <Trans>{tenant.name} has no plan yet</Trans>}</h1>
+      <h1>{standard ? <Trans>{tenant.name} is on {standard}</Trans> : former ? <Trans>{tenant.name} has no plan at the moment</Trans> : <Trans>{tenant.name} has no plan yet</Trans>}</h1>
       <p>
-        {former
+        {standard ? <Trans>Choose another plan for higher limits and more features.</Trans> : former
           ? <Trans>Your data, your team and your invoices are still here. Choose a plan to continue.</Trans>
           : <Trans>Choose a plan to get started. You will see the price before you are charged.</Trans>}
       </p>
@@ -51,6 +54,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   const price = money(subscription.price_cents)
   const each = words.each({ ...subscription, pricing_type: plan.pricing_type })
   const total = money(bill.total)
+  const applied = money(bill.applied ?? 0)
   const base = money(regular)
   const extra = money(usage)
   const renewal = format.day(bill.at)
@@ -59,6 +63,10 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   const runs = subscription.status === 'active' || subscription.status === 'trialing'
   const seat = plan.pricing_type === 'seat'
   const end = subscription.cancel_at && format.day(subscription.cancel_at)
+  const change = scheduledOf(subscription)
+  const next = change && words.planAfter(change, plan)
+  // A note asks for the card.
+  const addsCard = asksForCard(subscription, method)
 
   const [sentence, why, pays] = ((): [ReactNode, ReactNode, boolean?] => {
     if (due.length > 0) {
@@ -77,17 +85,24 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
       ]
     }
     if (end) return [<Trans key="s">{what} — <span className="nowrap">ends on {end}</span></Trans>, <Trans key="w">Everything works as before until then, and you will not be charged again.</Trans>]
-    if (subscription.status === 'trialing' && subscription.trial_ends_at) {
+    if (subscription.status === 'trialing' && subscription.trial_ends_at && (!next || addsCard)) {
       const end = format.day(subscription.trial_ends_at)
       return [
         <Trans key="s">{what} — <span className="nowrap">free until {end}</span></Trans>,
-        seat
+        addsCard ? null : seat
           ? <Trans key="w">Then {price} per seat {each}. Cancel before then and you will not be charged.</Trans>
           : <Trans key="w">Then {price} {each}. Cancel before then and you will not be charged.</Trans>,
       ]
     }
     if (subscription.status === 'paused' || subscription.status === 'unpaid') {
       return [<Trans key="s">{what} — <span className="nowrap">paused</span></Trans>, <Trans key="w">It resumes as soon as a payment is received.</Trans>]
+    }
+    if (next) {
+      return [
+        <Trans key="s">{what} — {next} from {renewal}</Trans>,
+        (bill.applied ?? 0) > 0 ? <Trans key="w">The invoice is {total}; {applied} is paid from your balance.</Trans> : <Trans key="w">The next invoice is {total}.</Trans>,
+        bill.charged !== 0,
+      ]
     }
     if (regular + usage === 0) return [<Trans key="s">{what} — <span className="nowrap">free</span></Trans>, <Trans key="w">Nothing is charged. Usage resets on {renewal}.</Trans>]
     const because = usagePlan
@@ -100,7 +115,6 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
     // Without the credit, the charged amount is unknown.
     if (bill.charged === undefined || bill.applied === undefined) return [<Trans key="s">{what} — <span className="nowrap">{total} {each}</span></Trans>, because]
     const charged = money(bill.charged)
-    const applied = money(bill.applied)
     if (bill.charged === 0 && bill.applied === 0) return [<Trans key="s">{what} — <span className="nowrap">nothing to pay on {renewal}</span></Trans>, because]
     if (bill.charged === 0) {
       const balance = credit ? format.sum(credit) : ''
@@ -116,7 +130,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   return (
     <div className="lead">
       <h1>{sentence}</h1>
-      <p>{why} {how && <span className="nowrap"><Trans>Payment method: {how}.</Trans></span>}</p>
+      <p>{why} {bill.discount > 0 && !end && `${subscription.discount?.code}${format.colon} ${money(-bill.discount)}.`} {how && <span className="nowrap"><Trans>Payment method: {how}.</Trans></span>}</p>
       <div className="acts">
         {may('billing.manage') && <ButtonLink to="/plan">{subscription.cancel_at ? <Trans>Keep or change plan</Trans> : <Trans>Change plan</Trans>}</ButtonLink>}
         {may('tenant.update') && <ButtonLink to="/settings" hash="billing"><Trans>Billing details</Trans></ButtonLink>}

@@ -4,7 +4,10 @@ import { $api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Section } from '../../../ui/Page'
 import { nextBill } from '../../../parts/bill'
-import { useCredit, useFailedPayment, useHere, useInvitations } from '../shared/reads'
+import { lacksCard } from '../../../parts/trial'
+import { leftToPay } from '../../../parts/invoice/amounts'
+import { isLate, splitOpen } from '../shared/bill'
+import { useCredit, useFailedPayment, useHere, useInvitations, usePaymentMethod } from '../shared/reads'
 import { useWords } from '../shared/words'
 import type { Gauge } from './meters'
 
@@ -16,15 +19,16 @@ interface Coming {
 }
 
 /**
- * Upcoming events by day: forecast limits, expiring invitations, payment retries, the end of the
- * trial, the next payment.
+ * Upcoming events by day: forecast limits, expiring invitations, due invoices, payment retries, the
+ * end of the trial, the next payment.
  */
-export function Next({ subscription, gauges }: { subscription: Schema<'Subscription'> | null; gauges: Gauge[] }) {
+export function Next({ subscription, open, gauges }: { subscription: Schema<'Subscription'> | null; open: Schema<'Invoice'>[]; gauges: Gauge[] }) {
   const format = useFormat()
   const words = useWords()
   const invitations = useInvitations().data?.data ?? []
   const failed = useFailedPayment().data?.data
   const credit = useCredit().data?.data.balance
+  const method = usePaymentMethod().data?.data
   const usagePlan = subscription?.plan.pricing_type === 'usage'
   const usage = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage/cost-estimate', useHere(), { enabled: usagePlan }).data?.data.total_amount_cents ?? 0
   const coming: Coming[] = gauges.flatMap((gauge) => {
@@ -39,18 +43,29 @@ export function Next({ subscription, gauges }: { subscription: Schema<'Subscript
     const owed = format.money(failed.amount, failed.currency)
     coming.push({ key: 'attempt', at: new Date(failed.next_attempt_at), text: <Trans>Payment of {owed} is retried</Trans> })
   }
+  const sent = subscription?.collection === 'invoice'
+  for (const invoice of sent ? splitOpen(open).due : []) {
+    if (!invoice.due_date || isLate(invoice)) continue
+    const owed = format.sum(leftToPay(invoice))
+    coming.push({ key: invoice.id, at: new Date(invoice.due_date), text: <Trans>Payment of {owed} is due</Trans> })
+  }
   if (subscription) {
     const bill = nextBill(subscription, usage, credit)
     const charged = bill.charged ?? bill.total
     const amount = format.money(charged, subscription.currency)
     const { name } = subscription.plan
     const end = new Date(subscription.current_period_end)
-    if (subscription.cancel_at) coming.push({ key: 'end', at: new Date(subscription.cancel_at), text: <Trans>{name} ends</Trans> })
-    else if (subscription.status === 'trialing') coming.push({ key: 'trial', at: end, text: charged > 0 ? <Trans>The trial ends and {amount} is charged</Trans> : <Trans>The trial ends and nothing is charged</Trans> })
-    else if (subscription.status === 'active') {
+    const ends = subscription.cancel_at ?? (lacksCard(subscription, method) ? subscription.current_period_end : null)
+    if (ends) coming.push({ key: 'end', at: new Date(ends), text: <Trans>{name} ends</Trans> })
+    else if (subscription.status === 'trialing') {
+      coming.push({
+        key: 'trial', at: end,
+        text: method && !sent && charged > 0 ? <Trans>The trial ends and {amount} is charged</Trans> : <Trans>The trial ends</Trans>,
+      })
+    } else if (subscription.status === 'active' || (subscription.status === 'past_due' && sent)) {
       coming.push({
         key: 'renewal', at: end,
-        text: charged === 0 ? <Trans>Usage resets</Trans> : <Trans>{amount} is charged and usage resets</Trans>,
+        text: charged === 0 ? <Trans>Usage resets</Trans> : sent ? <Trans>An invoice for {amount} is sent</Trans> : <Trans>{amount} is charged and usage resets</Trans>,
       })
     }
   }

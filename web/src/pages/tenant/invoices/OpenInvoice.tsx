@@ -1,11 +1,11 @@
 import { Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
-import { now } from '../../../app/clock'
 import { useMay } from '../../../app/session'
 import { ButtonAnchor } from '../../../ui/Button'
 import { Note } from '../../../ui/Messages'
 import { leftToPay } from '../../../parts/invoice/amounts'
+import { isLate } from '../shared/bill'
 import { periodOf } from '../shared/invoice'
 import { useFailedPayment, useSubscription } from '../shared/reads'
 import { PayButton } from '../shared/Pay'
@@ -18,8 +18,7 @@ function SentInvoice({ invoice }: { invoice: Schema<'Invoice'> }) {
   const amount = format.sum(leftToPay(invoice))
   const period = periodOf(invoice, format)
   const day = invoice.due_date ? format.day(invoice.due_date) : ''
-  // The whole due day counts.
-  const late = !!invoice.due_date && new Date(invoice.due_date).getTime() + 86_400_000 <= now()
+  const late = isLate(invoice)
   const actions = (
     <>
       <PdfLink invoice={invoice} size="m" />

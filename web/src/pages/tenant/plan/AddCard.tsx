@@ -2,12 +2,16 @@ import { Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useMay } from '../../../app/session'
+import { lacksCard } from '../../../parts/trial'
 import { Note } from '../../../ui/Messages'
 import { PortalButton } from '../shared/Portal'
 
-/** Returns the subscription if its trial ends soon and no card is saved. */
-export function asksForCard(subscription: Schema<'Subscription'> | null): Schema<'Subscription'> | undefined {
-  return subscription?.payment_action?.type === 'add_card' ? subscription : undefined
+/**
+ * Returns the subscription if it ends with its trial because no card is saved. Without the method, only
+ * if the trial ends soon.
+ */
+export function asksForCard(subscription: Schema<'Subscription'> | null, method: Schema<'PaymentMethod'> | null | undefined): Schema<'Subscription'> | undefined {
+  return subscription && (subscription.payment_action?.type === 'add_card' || lacksCard(subscription, method)) ? subscription : undefined
 }
 
 /** Asks for a card before a trial ends. The provider's page opens where one adds it. */

@@ -3,10 +3,11 @@ import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { nextBill } from '../../../parts/bill'
+import { scheduledOf, startsPeriod } from '../../../parts/scheduled'
 import { sumsOf } from '../shared/bill'
 import { useCredit, useOpenInvoices } from '../shared/reads'
 import { useWords } from '../shared/words'
-import { useDiscountWords } from '../../../parts/PromotionCode'
+import { useDiscountWords } from '../../../parts/discount'
 
 function Figure({ label, small, amount, className }: { label: ReactNode; small?: ReactNode; amount: ReactNode; className?: string }) {
   return <div className={className}><dt>{label}{small && <small>{small}</small>}</dt><dd>{amount}</dd></div>
@@ -25,11 +26,28 @@ function NextBill({ at, total, due = total, currency }: { at: ReactNode; total: 
 }
 
 /**
+ * Returns the discount on a charge for the new plan, or undefined if the charge has a discount of an
+ * unknown amount. full is the price of a whole period. The preview has the charge after the discount.
+ */
+function discountOn(charge: number, full: number, plan: Schema<'OfferedPlan'>, subscription: Schema<'Subscription'>, preview: Schema<'ChangePreview'>, code?: string): number | undefined {
+  const percent = code ? undefined : subscription.discount?.percent_off
+  if (charge <= 0 || (!code && !subscription.discount)) return 0
+  // The charge includes the unpaid invoices.
+  if (subscription.status === 'past_due') return undefined
+  if (startsPeriod(plan, subscription)) return Math.max(0, full - charge)
+  // A discount that does not apply to the new plan ends with the change.
+  if (!code && preview.next_amount.cents >= full) return 0
+  return percent && percent < 100 ? Math.round((charge * percent) / (100 - percent)) : undefined
+}
+
+/**
  * The lines of the receipt: the new plan, unused time of the old one, pending items, the total and
  * the next invoice.
  */
-export function Figures({ plan, seats, subscription, preview }: {
+export function Figures({ plan, seats, subscription, preview, code }: {
   plan: Schema<'OfferedPlan'>; seats: number; subscription: Schema<'Subscription'> | null; preview?: Schema<'ChangePreview'>
+  /** The promotion code that the change redeems. */
+  code?: string
 }) {
   const words = useWords()
   const format = useFormat()
@@ -46,12 +64,15 @@ export function Figures({ plan, seats, subscription, preview }: {
 
   if (current) {
     const bill = nextBill(subscription, 0, credit)
+    const change = scheduledOf(subscription)
+    const next = change && words.planAfter(change, subscription.plan)
+    const day = format.day(bill.at)
     return (
       <dl>
         <Figure label={plan.name} small={subscription.custom_price ? <>{times} <Trans>Agreed price</Trans></> : times} amount={<Trans>{regular} {each}</Trans>} />
-        {subscription.discount && <Figure label={subscription.discount.code} small={discountWords(subscription.discount)} amount={bill.discount > 0 && money(-bill.discount)} />}
+        {subscription.discount && <Figure label={subscription.discount.code} small={discountWords(subscription.discount)} amount={!next && bill.discount > 0 && money(-bill.discount)} />}
         {sumsOf(open.filter((one) => one.payment_action)).map((one) => <Figure key={one.currency} label={<Trans>Due now</Trans>} amount={format.sum(one)} />)}
-        {!subscription.cancel_at && <NextBill at={format.day(bill.at)} total={bill.total} due={bill.charged} currency={currency} />}
+        {!subscription.cancel_at && <NextBill at={next ? `${next}, ${day}` : day} total={bill.total} due={bill.charged} currency={currency} />}
       </dl>
     )
   }
@@ -77,10 +98,16 @@ export function Figures({ plan, seats, subscription, preview }: {
   const back = unused.cents - Math.max(0, -pending)
   const usage = breakdown.usage.cents
   const forNew = charge.cents - Math.max(0, pending) - usage
+  const off = discountOn(forNew, price * seats, plan, subscription, preview, code)
+  const discount = code ? undefined : subscription.discount
   const days = breakdown.method === 'psp_preview' && <Trans>{left} of {total} days left</Trans>
+  // A new period is charged in full, and a trial costs nothing.
+  const covers = startsPeriod(plan, subscription) ? <>{times || money(price)} {each}</>
+    : times && days && subscription.status !== 'trialing' ? <>{times}, {days}</> : days || times
   return (
     <dl>
-      <Figure label={plan.name} small={times || days} amount={money(forNew)} />
+      <Figure label={plan.name} small={covers} amount={money(forNew + (off ?? 0))} />
+      {off !== 0 && <Figure label={code?.toUpperCase() ?? discount?.code} small={discount ? discountWords(discount) : <Trans>Promotion code</Trans>} amount={off === undefined ? <Trans>already deducted</Trans> : money(-off)} />}
       {back > 0 && <Figure label={<Trans>Credit for {subscription.plan.name}</Trans>} small={days} amount={money(-back)} />}
       {pending !== 0 && <Figure label={<Trans>Pending until the next invoice</Trans>} small={<Trans>seats added or removed</Trans>} amount={money(pending)} />}
       {usage > 0 && <Figure label={<Trans>Usage so far</Trans>} small={<Trans>increases until you change</Trans>} amount={money(usage)} />}

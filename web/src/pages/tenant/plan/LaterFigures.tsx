@@ -2,6 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { useDiscountWords } from '../../../parts/discount'
 import { amountOf, difference, rowsOf } from './compare'
 
 function Figure({ label, small, amount, className }: { label: ReactNode; small?: ReactNode; amount: ReactNode; className?: string }) {
@@ -24,16 +25,22 @@ export function LaterFigures({ plan, seats, subscription, preview }: {
   plan: Schema<'OfferedPlan'>; seats: number; subscription: Schema<'Subscription'>; preview: Schema<'ChangePreview'>
 }) {
   const format = useFormat()
+  const discountWords = useDiscountWords()
   const { next_amount: next, next_due: due, next_billing_at, due_now } = preview
   const money = (cents: number) => format.money(cents, next.currency)
   const price = plan.id === subscription.plan.id ? subscription.price_cents : (plan.prices[0]?.price_cents ?? 0)
   const day = format.day(next_billing_at ?? subscription.current_period_end)
   const applied = next.cents - due.cents
+  const { discount } = subscription
+  const off = discount ? price * seats - next.cents : 0
+  const what = seats > 1 ? <>{plan.name}, {format.number(seats)} × {money(price)}</> : plan.name
   return (
     <>
       <dl>
         <Figure className="sum" label={<Trans>Charged today</Trans>} amount={money(due_now.cents)} />
-        <Figure label={<Trans>Next invoice on {day}</Trans>} small={seats > 1 ? <>{plan.name}, {format.number(seats)} × {money(price)}</> : plan.name} amount={money(next.cents)} />
+        {off > 0 && <Figure label={what} amount={money(price * seats)} />}
+        {off > 0 && discount && <Figure label={discount.code} small={discountWords(discount)} amount={money(-off)} />}
+        <Figure label={<Trans>Next invoice on {day}</Trans>} small={off > 0 ? undefined : what} amount={money(next.cents)} />
         {applied > 0 && <Figure label={<Trans>From your balance</Trans>} amount={money(-applied)} />}
         {applied > 0 && <Figure label={<Trans>Due on {day}</Trans>} amount={money(due.cents)} />}
         {plan.pricing_type === 'usage' && <Figure label={<Trans>Usage</Trans>} amount={<Trans>at the end of each period</Trans>} />}

@@ -48,10 +48,11 @@ function Remark({ plan, subscription }: { plan: Schema<'OfferedPlan'>; subscript
   const words = useWords()
   const format = useFormat()
   const hindrance = hindranceOf(plan, subscription)
-  if (hindrance === 'too small') {
+  if (hindrance === 'default' && !subscription) return <small><Trans>Your plan</Trans></small>
+  if (hindrance === 'default' || hindrance === 'too small') {
     return (
       <>
-        <Status tone="warn"><Trans>Too small for your current usage</Trans></Status>
+        {hindrance === 'default' ? <small><Trans>Included without a subscription: cancel to return to it.</Trans></small> : <Status tone="warn"><Trans>Too small for your current usage</Trans></Status>}
         {plan.eligibility.violations.map((one) => {
           const feature = plan.features.find(({ code }) => code === one.feature_code)?.name ?? one.feature_code
           const used = format.number(one.current_usage)
@@ -95,7 +96,7 @@ export function PlanColumn({ plan, rows, currency, others, onCurrency, subscript
         {current && <span className="tag"><Trans context="the plan">Current</Trans></span>}
       </span>
       <span className="plan-p">
-        <b>{price ? (price.price_cents === 0 ? <Trans>Free</Trans> : format.money(price.price_cents, price.currency)) : '—'}</b>
+        <b>{price ? (price.price_cents === 0 ? <Trans>Free</Trans> : format.money(price.price_cents, price.currency)) : plan.is_default ? <Trans>Free</Trans> : '—'}</b>
         <span>{price && price.price_cents > 0 && below}</span>
       </span>
       {rows.map((row) => (

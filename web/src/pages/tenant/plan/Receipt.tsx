@@ -142,14 +142,14 @@ function Choice(props: Props) {
   return (
     <aside className="receipt" aria-live="polite">
       <h2>{plan.id === subscription?.plan.id ? <Trans>{plan.name}, from {before} to {after}</Trans> : what}</h2>
-      {changed && subscription && <WhenChoice moments={cost.moments} value={options.when} onChange={(when) => filter({ when }, { replace: true })} preview={preview} subscription={subscription} />}
+      {changed && subscription && <WhenChoice moments={cost.moments} value={options.when} onChange={(when) => filter({ when }, { replace: true })} plan={plan} preview={preview} subscription={subscription} />}
       {failed
         ? <div className="stack gap-top"><Refusal error={query.error} onRetry={() => void query.refetch()} /></div>
         : (changed && !preview) || (bought && query.isPending) ? <Skeleton lines={5} />
           : first ? <PurchaseFigures plan={plan} seats={seats} preview={first} code={options.code} />
             : later && subscription && preview ? <LaterFigures plan={plan} seats={seats} subscription={subscription} preview={preview} />
-              : <Figures plan={plan} seats={seats} subscription={subscription} preview={preview} />}
-      {(changed || bought) && !later && cost.regular > 0 && (
+              : <Figures plan={plan} seats={seats} subscription={subscription} preview={preview} code={options.code} />}
+      {(changed || bought) && !later && cost.regular > 0 && (!subscription?.discount || search.code) && (
         <PromotionCode key={plan.id} code={search.code} refused={cost.refused} busy={query.isFetching} plan={plan.name} currency={currency} discount={off} onChange={(code) => { change.reset(); filter({ code }, { replace: true }) }} />
       )}
       {change.isError && <div className="gap-top"><Refusal error={change.error} /></div>}

@@ -51,14 +51,15 @@ export function difference(now: Amount, then: Amount): { gain: boolean; by?: num
 }
 
 /** Why a plan cannot be selected, if anything. */
-export type Hindrance = 'too small' | 'not sold' | 'no price'
+export type Hindrance = 'default' | 'too small' | 'not sold' | 'no price'
 
 export function hindranceOf(plan: Offered, current: Schema<'Subscription'> | null): Hindrance | undefined {
   if (plan.id === current?.plan.id) return undefined
+  // The default plan is not sold: it applies to tenants without a subscription.
+  if (plan.is_default) return 'default'
   if (plan.prices.length === 0) return 'no price'
-  if (plan.eligibility.reason) return 'not sold'
-  if (!plan.eligibility.selectable) return 'too small'
-  return undefined
+  if (plan.eligibility.selectable) return undefined
+  return plan.eligibility.violations.length > 0 && !plan.eligibility.reason ? 'too small' : 'not sold'
 }
 
 /** Returns the interval of a plan as a key, to group plans. */

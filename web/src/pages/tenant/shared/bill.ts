@@ -1,4 +1,5 @@
 import type { Schema } from '../../../api/client'
+import { now } from '../../../app/clock'
 import { leftToPay } from '../../../parts/invoice/amounts'
 
 type Money = Schema<'Money'>
@@ -17,6 +18,17 @@ export function sumsOf(invoices: Invoice[]): Money[] {
 /** Splits open invoices into those that require an action and those with a payment in progress. */
 export function splitOpen(invoices: Invoice[]): { due: Invoice[]; inProgress: Invoice[] } {
   return { due: invoices.filter((one) => one.payment_action), inProgress: invoices.filter((one) => !one.payment_action) }
+}
+
+/** Reports whether the due day of an invoice has passed. The whole day counts. */
+export function isLate({ due_date }: Invoice): boolean {
+  return !!due_date && new Date(due_date).getTime() + 86_400_000 <= now()
+}
+
+/** Returns open invoices, most urgent first: failed payments, then by due date, then payments in progress. */
+export function byUrgency(invoices: Invoice[]): Invoice[] {
+  const rank = ({ payment_action, due_date }: Invoice) => (payment_action ? due_date ?? '' : '9')
+  return invoices.toSorted((a, b) => rank(a).localeCompare(rank(b)))
 }
 
 /** The status of an invoice as customers see it, including how it is settled without an action. */

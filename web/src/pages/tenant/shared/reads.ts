@@ -14,6 +14,12 @@ export function useSubscription() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/subscription', useHere())
 }
 
+/** The default plan, which applies without a subscription. Reads nothing while there is a subscription. */
+export function useDefaultPlan() {
+  const subscription = useSubscription()
+  return $api.useQuery('get', '/api/v1/catalog/plans', {}, { enabled: subscription.isSuccess && !subscription.data.data, select: ({ data }) => data.find((one) => one.is_default) })
+}
+
 /** The payment method of the next invoice, for members with billing permission. */
 export function usePaymentMethod() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/payment-method', useHere(), { enabled: useMay()('billing.manage') })

@@ -18,10 +18,15 @@ export function useWords() {
     return type === 'seat' ? t`${name}, ${places}` : name
   }
 
+  /** The plan with its seats after a scheduled change. current is the plan before it. */
+  function planAfter({ plan, quantity }: Schema<'PendingChange'>, current: Schema<'SubscribedPlan'>): string {
+    return planWithSeats(plan.name, plan.id === current.id ? current.pricing_type : quantity > 1 ? 'seat' : 'flat', quantity)
+  }
+
   /** Returns the display name of a role. Built-in roles are translated. */
   function role(name: string | null): string {
     return name === null ? t({ message: 'None', context: 'role' }) : roleName(name)
   }
 
-  return { each, per, planWithSeats, role, quantity: (value: number, unit: string | null) => format.quantity(value, unit) }
+  return { each, per, planWithSeats, planAfter, role, quantity: (value: number, unit: string | null) => format.quantity(value, unit) }
 }
