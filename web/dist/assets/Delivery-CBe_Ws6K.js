@@ -1,1 +1,0 @@
-import{Gt as e,In as t,wn as n}from"./index-ByUJqn9b.js";import{t as r}from"./shared~Deliveries~Delivery-BemIlnGK.js";var i=t();function a(){let{id:t}=e(),{endpointId:a,deliveryId:o}=n({from:`/signed-in/tenant/developers/webhooks/$endpointId/$deliveryId`});return(0,i.jsx)(r,{scope:{tenantId:t},endpointId:a,id:o})}export{a as default};

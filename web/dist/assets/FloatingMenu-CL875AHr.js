@@ -1,1 +1,0 @@
-export{t as default}from"./floating-1YYT2pNs.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./platform-home-MEMSa4A7.js";

@@ -1,1 +1,0 @@
-import{Gt as e,In as t,wn as n}from"./index-ByUJqn9b.js";import{t as r}from"./shared~WebhookEndpoint~WebhookEndpoint-V626z_rI.js";var i=t();function a(){let{id:t}=e(),{endpointId:a}=n({strict:!1});return(0,i.jsx)(r,{scope:{tenantId:t},id:a})}export{a as default};

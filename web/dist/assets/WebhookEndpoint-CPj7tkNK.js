@@ -1,1 +1,0 @@
-import{In as e,wn as t}from"./index-ByUJqn9b.js";import{t as n}from"./shared~WebhookEndpoint~WebhookEndpoint-V626z_rI.js";var r=e();function i(){let{endpointId:e}=t({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(n,{scope:`platform`,id:e})}export{i as default};
