@@ -173,7 +173,7 @@ func (s *Service) storeFinalized(ctx context.Context, t tenant.Tenant, inv Invoi
 		return inv, err
 	}
 	if exists {
-		_, err = s.store.move(ctx, inv, s.deps.Clock.Now())
+		err = s.store.move(ctx, inv, s.deps.Clock.Now())
 	} else {
 		err = s.issue(ctx, t, inv, locale)
 	}

@@ -191,13 +191,13 @@ func (s store) nextNumber(ctx context.Context, year int) (int64, error) {
 	return number, sqldb.Wrap(err, "take the next invoice number")
 }
 
-// move updates the status of an invoice and reports whether it did. A final status never changes.
-func (s store) move(ctx context.Context, inv Invoice, now time.Time) (bool, error) {
+// move updates the status of an invoice. A final status never changes.
+func (s store) move(ctx context.Context, inv Invoice, now time.Time) error {
 	action, url := actionColumns(inv.Action)
-	rows, err := s.q(ctx).MoveInvoice(ctx, invoicesql.MoveInvoiceParams{
+	_, err := s.q(ctx).MoveInvoice(ctx, invoicesql.MoveInvoiceParams{
 		TenantID: inv.TenantID, ID: inv.ID, Status: string(inv.Status), PaidAt: inv.PaidAt,
 		PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID), BalanceAppliedCents: inv.BalanceApplied.AmountCents,
 		PaymentAction: action, PaymentURL: url, UpdatedAt: now,
 	})
-	return rows == 1, sqldb.Wrap(err, "update the status of an invoice")
+	return sqldb.Wrap(err, "update the status of an invoice")
 }

@@ -2,7 +2,6 @@ package invoice
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 // unknown invoice.
 func (s store) isVoiding(ctx context.Context, tenantID, id uuid.UUID, now time.Time) (bool, error) {
 	until, err := s.q(ctx).VoidLease(ctx, invoicesql.VoidLeaseParams{TenantID: tenantID, ID: id})
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, sqldb.ErrNoRows) {
 		return false, nil
 	}
 	return until != nil && until.After(now), sqldb.Wrap(err, "read lease of invoice")

@@ -126,7 +126,7 @@ func (s *Service) storeVoid(ctx context.Context, before, after Invoice) error {
 			return err
 		}
 		if s.deps.Issuing != nil {
-			if _, err := s.store.move(ctx, after, s.deps.Clock.Now()); err != nil {
+			if err := s.store.move(ctx, after, s.deps.Clock.Now()); err != nil {
 				return err
 			}
 		}

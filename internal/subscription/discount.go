@@ -72,7 +72,7 @@ func (s *Service) settleHolds(ctx context.Context, code string) error {
 		default:
 			err = s.readCheckout(ctx, c.session)
 		}
-		if errors.Is(err, psp.ErrNotFound) { // the provider does not have the session, so nobody can pay it
+		if errors.Is(err, psp.ErrNotFound) { // unknown sessions cannot be paid
 			err = s.deps.Discounts.Release(ctx, h.TenantID, h.ID)
 		}
 		if err != nil {

@@ -320,7 +320,7 @@ func TestOverdueChangeShowsTheOpenInvoice(t *testing.T) {
 }
 
 // In the hour after a renewal, a change first collects the draft of the renewal. The preview shows
-// exactly what is charged, and the customer's credit pays the draft first.
+// exactly the charge, and the customer's credit pays the draft first.
 func TestPreviewIncludesTheDraft(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -1,1 +1,0 @@
-export{t as default}from"./platform-home-MEMSa4A7.js";

@@ -1,1 +1,0 @@
-export{n as SecondFactor}from"./sign-in-B2y0Hvxg.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./sign-in-B2y0Hvxg.js";
