@@ -1,1 +1,0 @@
-export{n as SecondFactor}from"./sign-in-DN-mp6ry.js";

@@ -1,1 +1,0 @@
-import{Ln as e,Tn as t}from"./index-B2HayCmr.js";import{t as n}from"./shared~WebhookEndpoint~WebhookEndpoint-Bdcpx-3Q.js";var r=e();function i(){let{endpointId:e}=t({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(n,{scope:`platform`,id:e})}export{i as default};
