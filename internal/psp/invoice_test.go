@@ -36,7 +36,7 @@ func invoiceJSON(lines string, more bool) string {
 func wantLine(id string) psp.InvoiceLine {
 	return psp.InvoiceLine{
 		ID: id, Description: "2 × Team", Amount: 2400, Currency: "EUR", Quantity: 2, UnitAmount: "1200.000000000001",
-		PriceID: "price_1", SubscriptionID: "sub_1", SubscriptionItemID: "si_1", Proration: true,
+		PriceID: "price_1", ProductID: "prod_1", SubscriptionID: "sub_1", SubscriptionItemID: "si_1", Proration: true,
 		PeriodStart: second(1700000000), PeriodEnd: second(1702592000),
 	}
 }

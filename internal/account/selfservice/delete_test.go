@@ -156,7 +156,7 @@ func TestExportingTheAccount(t *testing.T) {
 		}
 		delete(counts, "audit_log")
 		want := map[string]int{
-			"tenants": 1, "logins": 1, "identities": 0, "push_subscriptions": 0, "email_verifications": 1,
+			"tenants": 1, "logins": 1, "known_browsers": 1, "identities": 0, "push_subscriptions": 0, "email_verifications": 1,
 			"invitations_received": 1, "invitations_sent": 1, "api_keys_created": 1, "impersonations": 0, "request_log": 0,
 		}
 		if diff := cmp.Diff(want, counts); diff != "" {

@@ -18,8 +18,9 @@ const (
 	// catchUpMost is the longest time that the list is read back. The provider keeps no older
 	// events.
 	catchUpMost = 30 * 24 * time.Hour
-	// catchUpPart is the part of the list after which the cursor moves, so that a long list does not
-	// have to be read within one run.
+	// catchUpPart is the first part of the list. The cursor moves after each part, so that a long list
+	// does not have to be read within one run. Each part is twice as long as the previous one, so that a
+	// list without events takes few requests.
 	catchUpPart = 6 * time.Hour
 )
 
@@ -55,8 +56,8 @@ func (r *Receiver) CatchUp(ctx context.Context) (int, error) {
 		since = earliest
 	}
 	missed := 0
-	for {
-		until := since.Add(catchUpPart)
+	for part := catchUpPart; ; part *= 2 {
+		until := since.Add(part)
 		isLast := !until.Before(now)
 		if isLast {
 			until = time.Time{} // the provider's clock may be ahead
