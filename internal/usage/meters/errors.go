@@ -7,5 +7,4 @@ var (
 	errNoSuchMeter = fault.New(fault.NotFound, "error.not_found")
 	errSold        = fault.NewCoded(fault.Conflict, fault.CatalogInUse)
 	errCodeTaken   = fault.OnField("code", "validation.taken")
-	errReserved    = fault.OnField("code", "validation.reserved")
 )

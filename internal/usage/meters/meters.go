@@ -158,7 +158,7 @@ func (s *Service) Get(ctx context.Context, id uuid.UUID) (Entry, error) {
 // validation errors as Update.
 func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
-		if err := fault.Join(checkReserved("", e.Code), s.check(ctx, e)); err != nil {
+		if err := s.check(ctx, e); err != nil {
 			return err
 		}
 		now := s.clock.Now()
@@ -187,7 +187,7 @@ func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 // error if a pack sells the meter's units and the change affects the code or leads to an
 // aggregation other than sum and count. It returns a 422 error on these fields:
 //
-//   - code: another meter has the code, or the code is reserved.
+//   - code: another meter has the code.
 //   - prices: a currency is unknown or repeated, or a price of the provider is repeated or linked to
 //     another meter.
 //   - reset_interval: the meter is a billed maximum that never resets, so its period never ends.
@@ -204,7 +204,7 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(Entry) E
 			return err
 		}
 		e = change(old)
-		if err := fault.Join(checkReserved(old.Code, e.Code), s.check(ctx, e)); err != nil {
+		if err := s.check(ctx, e); err != nil {
 			return err
 		}
 		if e.Code != old.Code || e.Aggregation != old.Aggregation && e.Aggregation != usage.Sum && e.Aggregation != usage.Count {
@@ -329,36 +329,16 @@ func (s *Service) CheckFields(ctx context.Context, e Entry) error {
 	return fault.Join(s.checkCode(ctx, e), s.check(ctx, e), s.checkLinked(ctx, e.ID, e.Prices))
 }
 
-// reservedCodes are the names of paths next to the path of a meter's usage, /usage/{meterCode}. A meter
-// with such a code could not be read there.
-var reservedCodes = []string{"batch", "cost-estimate", "export", "quotas", "reservations", "series"}
-
-// checkReserved returns an error if a meter gets a reserved code. former is its code so far, or empty
-// for a new meter.
-func checkReserved(former, code string) error {
-	if code != former && slices.Contains(reservedCodes, code) {
-		return errReserved
-	}
-	return nil
-}
-
-// checkCode returns an error if the code is reserved or another meter has it. The database enforces
-// unique codes, too.
+// checkCode returns an error if another meter has the code. The database enforces this, too.
 func (s *Service) checkCode(ctx context.Context, e Entry) error {
 	all, err := s.store.allMeters(ctx)
 	if err != nil {
 		return err
 	}
-	former := ""
-	for _, other := range all {
-		switch {
-		case other.ID == e.ID:
-			former = other.Code
-		case other.Code == e.Code:
-			return errCodeTaken
-		}
+	if slices.ContainsFunc(all, func(other Entry) bool { return other.Code == e.Code && other.ID != e.ID }) {
+		return errCodeTaken
 	}
-	return checkReserved(former, e.Code)
+	return nil
 }
 
 // check returns all validation errors of a meter and its prices.

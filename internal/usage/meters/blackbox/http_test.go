@@ -40,23 +40,6 @@ func TestAdminMeters(t *testing.T) {
 	})
 }
 
-// A code that is the name of a path next to /usage/{meterCode} is refused, because the usage of its meter
-// could not be read. A meter that already has such a code can still be changed.
-func TestReservedMeterCodes(t *testing.T) {
-	t.Parallel()
-	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		admin := s.Admin()
-		id := s.Call("POST", adminMeters, admin, newMeter).Want(201).Str("data.id")
-		for _, code := range []string{"batch", "cost-estimate", "export", "quotas", "reservations", "series"} {
-			body := apptest.Object{"code": code}
-			s.Call("POST", adminMeters, admin, apptest.WithChanges(newMeter, body)).As(code).WantInvalid("code")
-			s.Call("PATCH", adminMeters+"/"+id, admin, body).As(code).WantInvalid("code")
-		}
-		apptest.Exec(t, s.DB(), "UPDATE meters SET code = 'export' WHERE id = $1", id)
-		s.Call("PATCH", adminMeters+"/"+id, admin, apptest.Object{"code": "export", "name": "Exports"}).Want(200).WantAt("data.code", "export")
-	})
-}
-
 func showMeter(t *testing.T, s *apptest.Server, admin string, made apptest.Reply, inEuros string) {
 	id := made.Str("data.id")
 	want := map[string]any{

@@ -1,1 +1,0 @@
-export{n as SecondFactor}from"./sign-in-Beojk2If.js";

@@ -1,0 +1,1 @@
+export{n as SecondFactor}from"./sign-in-B5-9Q86W.js";

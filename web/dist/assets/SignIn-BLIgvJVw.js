@@ -1,1 +1,0 @@
-export{t as default}from"./sign-in-Beojk2If.js";
