@@ -191,12 +191,13 @@ export async function enterPassword(page, { email, password }) {
 }
 
 /**
- * Waits until the page has its heading, all requests are complete, and no color is in transition,
- * because axe checks contrast. On a slow machine, the network can be idle for half a second before
+ * Waits until the page has its heading, no menu is open, all requests are complete, and no color is
+ * in transition, because axe checks contrast. On a slow machine, the network can be idle for half a second before
  * the page is drawn.
  */
 async function settled(page) {
   await page.locator('h1').first().waitFor({ state: 'attached' })
+  await page.getByRole('menu').first().waitFor({ state: 'hidden' })
   await page.waitForLoadState('networkidle')
   await page.evaluate(() => Promise.allSettled(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished)))
 }
