@@ -15,18 +15,22 @@ const holdInterval = 5 * time.Second
 // errHeld means that all figures of a row are on hold.
 var errHeld = errors.New("the figures are held")
 
-// holdBack returns the figures of a row that can be reported, and moves the others to a separate
-// row that is on hold.
+// holdBack moves the figures of a row that cannot be reported yet to a separate row that is on hold.
+// It returns the row with the other figures.
 //
 // Invariant: usage of a period is reported only after it is decided which prices bill it, so that
 // these prices bill all of it (rules: usage#new-prices). Once a figure of a row is reported, the
 // row has no held figures.
-func (r *run) holdBack(ctx context.Context, row report, figures []usage.Figure) ([]usage.Figure, error) {
+func (r *run) holdBack(ctx context.Context, row report) (report, error) {
+	figures, err := decode(row.figures)
+	if err != nil {
+		return row, err
+	}
 	var free, held []usage.Figure
 	for _, f := range figures {
 		c, err := r.customer(ctx, f.TenantID)
 		if err != nil {
-			return nil, err
+			return row, err
 		}
 		if c.metered.isOnHold(f.At) {
 			held = append(held, f)
@@ -37,21 +41,22 @@ func (r *run) holdBack(ctx context.Context, row report, figures []usage.Figure) 
 	until := r.deps.Clock.Now().Add(holdInterval)
 	switch {
 	case len(held) == 0:
-		return figures, nil
+		return row, nil
 	case len(free) == 0:
-		if err := r.store.holdReport(ctx, row, row.figures, until); err != nil {
-			return nil, err
+		if err := r.store.holdReport(ctx, row.id, until); err != nil {
+			return row, err
 		}
-		return nil, errHeld
+		return row, errHeld
 	}
-	rest := row
+	rest, all := row, row.figures
 	// The time in the ID links a figure to its row (see findReported).
-	rest.id = sqldb.NewID()
+	rest.id, rest.figures = sqldb.NewID(), encode(held)
 	copy(rest.id[:6], row.id[:6])
-	return free, r.store.db.Tx(ctx, func(ctx context.Context) error {
-		if err := r.store.holdReport(ctx, rest, encode(held), until); err != nil {
+	row.figures = encode(free)
+	return row, r.store.db.Tx(ctx, func(ctx context.Context) error {
+		if err := r.store.setFigures(ctx, row, all); err != nil {
 			return err
 		}
-		return r.store.setFigures(ctx, row.id, encode(free))
+		return r.store.insertHeldReport(ctx, rest, until)
 	})
 }

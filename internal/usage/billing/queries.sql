@@ -4,9 +4,14 @@ INSERT INTO usage_reports (id, events, created_at) VALUES ($1, $2, $3);
 -- name: ReportsAfter :many
 SELECT * FROM usage_reports WHERE id > sqlc.arg(after) ORDER BY id LIMIT 100;
 
--- Reporting of the next figures of a row begins now, unless it began before.
--- name: BeginReport :exec
-UPDATE usage_reports SET tried_at = sqlc.arg(now) WHERE id = $1 AND tried_at IS NULL;
+-- Reporting of some figures of a row begins now, unless it began before. Changes nothing if the row
+-- is gone.
+-- name: BeginReport :execrows
+UPDATE usage_reports SET tried_at = coalesce(tried_at, sqlc.arg(now)) WHERE id = $1;
+
+-- Like BeginReport, for the next figures of a row. Changes nothing if the row has changed.
+-- name: ClaimReport :one
+UPDATE usage_reports SET tried_at = coalesce(tried_at, sqlc.arg(now)) WHERE id = $1 AND reported = $2 AND events = $3 RETURNING tried_at;
 
 -- name: OldestReport :one
 SELECT * FROM usage_reports ORDER BY id LIMIT 1;
@@ -16,14 +21,18 @@ SELECT * FROM usage_reports ORDER BY id LIMIT 1;
 SELECT * FROM usage_reports WHERE held_until IS NULL OR held_until <= sqlc.arg(now) ORDER BY id LIMIT 1;
 
 -- name: HoldReport :exec
-INSERT INTO usage_reports (id, events, created_at, tried_at, held_until) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (id) DO UPDATE SET held_until = excluded.held_until;
+UPDATE usage_reports SET held_until = $2 WHERE id = $1;
 
--- name: LeaveFigures :exec
-UPDATE usage_reports SET events = $2 WHERE id = $1;
+-- name: InsertHeldReport :exec
+INSERT INTO usage_reports (id, events, created_at, tried_at, held_until) VALUES ($1, $2, $3, $4, $5);
 
--- name: AdvanceReport :exec
-UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1;
+-- Changes nothing if the row has changed.
+-- name: LeaveFigures :execrows
+UPDATE usage_reports SET events = sqlc.arg(free) WHERE id = $1 AND reported = 0 AND events = sqlc.arg(all_figures);
+
+-- Changes nothing if the row has changed.
+-- name: AdvanceReport :execrows
+UPDATE usage_reports SET reported = sqlc.arg(done), tried_at = $2 WHERE id = $1 AND reported = sqlc.arg(done_before);
 
 -- name: DeleteReport :exec
 DELETE FROM usage_reports WHERE id = $1;

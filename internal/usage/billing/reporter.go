@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"time"
 
-	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
@@ -31,17 +32,20 @@ type Reporter struct {
 	queue   *Queue
 	records usage.Records
 	deps    ReporterDeps
+	sending *semaphore.Weighted // acquired once by each sender, and completely by Drain
 }
 
 // NewReporter returns a Reporter.
 func NewReporter(d ReporterDeps) *Reporter {
-	return &Reporter{store: store{db: d.DB}, queue: NewQueue(d.DB, nil), records: usage.NewRecords(d.DB), deps: d}
+	return &Reporter{store: store{db: d.DB}, queue: NewQueue(d.DB, nil), records: usage.NewRecords(d.DB), deps: d, sending: semaphore.NewWeighted(maxSenders)}
 }
 
 const (
 	// chunkSize is how many figures are reported concurrently. After a crash, the figures of the
 	// last chunk are reported again.
 	chunkSize = 16
+	// maxSenders is more than the number of requests and jobs that can report concurrently.
+	maxSenders = math.MaxInt32
 	// runTime is the maximum duration of a run; shorter than the limit for periodic jobs.
 	runTime = 40 * time.Second
 	// resendWithin is how long a figure can be reported again without counting twice. The hour
@@ -66,14 +70,10 @@ func (r *Reporter) Report(ctx context.Context) error {
 	defer cancel()
 	run := newRun(r)
 	for {
-		row, err := r.store.nextReport(ctx, r.deps.Clock.Now())
-		if errors.Is(err, errNoReport) {
+		switch err := run.reportNext(ctx, r.deps.Clock.Now(), 1); {
+		case errors.Is(err, errNoReport):
 			return nil
-		}
-		if err != nil {
-			return ignoreDeadline(ctx, err)
-		}
-		if err := run.reportRow(ctx, row); err != nil && !errors.Is(err, errHeld) {
+		case err != nil && !errors.Is(err, errHeld) && !errors.Is(err, errChanged):
 			return ignoreDeadline(ctx, err)
 		}
 	}
@@ -83,8 +83,10 @@ func (r *Reporter) Report(ctx context.Context) error {
 const heldPause = 20 * time.Millisecond
 
 // Drain reports all usage up to now, before the clock of a sandbox moves. If wait is set, it waits
-// until the prices of held figures are decided or ctx ends. It can run concurrently with Report,
-// because the provider counts each figure once.
+// until the prices of held figures are decided or ctx ends.
+//
+// Invariant: when Drain returns nil, no other goroutine is reporting usage that was recorded before.
+// A report that arrives after the clock has moved by a day would count twice.
 func (r *Reporter) Drain(ctx context.Context, wait bool) error {
 	if err := r.queueCarriedUntil(ctx, r.deps.Clock.Now(), 0); err != nil {
 		return err
@@ -95,17 +97,14 @@ func (r *Reporter) Drain(ctx context.Context, wait bool) error {
 		if wait {
 			now = now.Add(holdInterval) // include held figures
 		}
-		row, err := r.store.nextReport(ctx, now)
+		err := run.reportNext(ctx, now, maxSenders)
 		if errors.Is(err, errNoReport) {
 			return nil
 		}
-		if err == nil {
-			err = run.reportRow(ctx, row)
-		}
-		if err != nil && !errors.Is(err, errHeld) {
+		if err != nil && !errors.Is(err, errHeld) && !errors.Is(err, errChanged) {
 			return err
 		}
-		if err != nil && wait {
+		if errors.Is(err, errHeld) && wait {
 			run = newRun(r) // reloads the decided prices
 			select {
 			case <-ctx.Done():
@@ -116,51 +115,67 @@ func (r *Reporter) Drain(ctx context.Context, wait bool) error {
 	}
 }
 
+// reportNext reports the first row of the queue that is due at a time, as the given number of
+// senders. It returns errNoReport if no row is due, errHeld if all figures are on hold, and
+// errChanged if another sender has reported figures of the row.
+func (r *run) reportNext(ctx context.Context, due time.Time, senders int64) error {
+	if err := r.sending.Acquire(ctx, senders); err != nil {
+		return err
+	}
+	defer r.sending.Release(senders)
+	row, err := r.store.nextReport(ctx, due)
+	if err != nil {
+		return err
+	}
+	if row.done == 0 {
+		if row, err = r.holdBack(ctx, row); err != nil {
+			return err
+		}
+	}
+	return r.reportRow(ctx, row)
+}
+
 // reportRow reports the remaining figures of a row to the provider and deletes the row.
+//
+// Invariant: the row is claimed in the state in which it was read, before the first figure is sent.
+// A sender that is slower than another one stops there; otherwise it would send figures whose IDs
+// the provider may have forgotten.
 func (r *run) reportRow(ctx context.Context, row report) error {
 	figures, err := decode(row.figures)
 	if err != nil {
 		return err
 	}
 	r.queuedAt = row.createdAt
-	if row.done == 0 {
-		if figures, err = r.holdBack(ctx, row, figures); err != nil {
-			return err
-		}
+	now := r.deps.Clock.Now()
+	began, err := r.store.claimReport(ctx, row, now)
+	if err != nil {
+		return err
 	}
-	for done := row.done; done < len(figures); {
-		chunk := figures[done:min(done+chunkSize, len(figures))]
-		now := r.deps.Clock.Now()
+	for row.done < len(figures) {
+		chunk := figures[row.done:min(row.done+chunkSize, len(figures))]
 		var rejected []rejection
-		switch tried := row.triedAt; {
-		case tried == nil:
-			if err := r.saveProgress(ctx, row.id, done, nil); err != nil {
+		if now.Sub(began) <= resendWithin {
+			if rejected, err = r.send(ctx, chunk); err != nil {
 				return err
 			}
-			rejected, err = r.send(ctx, chunk)
-		case now.Sub(*tried) <= resendWithin:
-			rejected, err = r.send(ctx, chunk)
-		default:
-			rejected = rejectUnconfirmed(chunk, *tried)
+		} else {
+			rejected = rejectUnconfirmed(chunk, began)
 		}
-		if err != nil {
-			return err
-		}
-		done += len(chunk)
+		now = r.deps.Clock.Now()
+		began = now
 		// Store the progress even if the time of the run is over. The next chunk begins immediately, so
 		// the stored time is also the time of its first attempt.
-		if err := r.saveProgress(context.WithoutCancel(ctx), row.id, done, rejected); err != nil {
+		if err := r.saveProgress(context.WithoutCancel(ctx), row, row.done+len(chunk), rejected, now); err != nil {
 			return err
 		}
-		row.triedAt = &now
+		row.done += len(chunk)
 	}
 	return r.store.deleteReport(context.WithoutCancel(ctx), row.id)
 }
 
 // saveProgress stores that the first done figures of a row are reported or rejected, and that the
-// next chunk begins now.
-func (r *Reporter) saveProgress(ctx context.Context, row uuid.UUID, done int, rejected []rejection) error {
-	now := r.deps.Clock.Now()
+// next chunk begins now. It returns errChanged if another sender has stored that.
+func (r *Reporter) saveProgress(ctx context.Context, row report, done int, rejected []rejection, now time.Time) error {
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
 		for _, f := range rejected {
 			r.deps.Log.ErrorContext(ctx, "usage rejected by the payment provider", "event", f.ID, "tenant", f.TenantID, "meter", f.MeterID,

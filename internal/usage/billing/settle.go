@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -102,7 +103,7 @@ func (s settlement) report(ctx context.Context) error {
 			return err
 		}
 		for _, row := range rows {
-			if err := s.settleRow(ctx, row); err != nil {
+			if err := s.settleRow(ctx, row); err != nil && !errors.Is(err, errChanged) {
 				return err
 			}
 			after = row.id
@@ -110,8 +111,8 @@ func (s settlement) report(ctx context.Context) error {
 	}
 }
 
-// settleRow reports the tenant's figures in a row. Rejections are ignored: Report gets the same
-// rejection later and stores it.
+// settleRow reports the tenant's figures in a row, or returns errChanged if Report has reported all
+// of them. Rejections are ignored: Report gets the same rejection later and stores it.
 func (s settlement) settleRow(ctx context.Context, row report) error {
 	figures, err := decode(row.figures)
 	if err != nil {
@@ -131,6 +132,10 @@ func (s settlement) settleRow(ctx context.Context, row report) error {
 	if len(mine) == 0 || row.triedAt != nil && now.Sub(*row.triedAt) > resendWithin {
 		return nil
 	}
+	if err := s.sending.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer s.sending.Release(1)
 	if err := s.store.beginReport(ctx, row.id, now); err != nil {
 		return err
 	}

@@ -61,20 +61,47 @@ func (s store) nextReport(ctx context.Context, now time.Time) (report, error) {
 	return reportOf(row), sqldb.WrapAbsent(err, "read next report", errNoReport)
 }
 
-// holdReport stores a row with the given figures and puts it on hold until the given time.
-func (s store) holdReport(ctx context.Context, row report, figures []byte, until time.Time) error {
-	err := s.q(ctx).HoldReport(ctx, billingsql.HoldReportParams{ID: row.id, Events: figures, CreatedAt: row.createdAt, TriedAt: row.triedAt, HeldUntil: &until})
-	return sqldb.Wrap(err, "hold report")
+// holdReport puts a row on hold until the given time.
+func (s store) holdReport(ctx context.Context, id uuid.UUID, until time.Time) error {
+	return sqldb.Wrap(s.q(ctx).HoldReport(ctx, billingsql.HoldReportParams{ID: id, HeldUntil: &until}), "hold report")
 }
 
-// setFigures replaces the figures of a row with a subset.
-func (s store) setFigures(ctx context.Context, id uuid.UUID, figures []byte) error {
-	return sqldb.Wrap(s.q(ctx).LeaveFigures(ctx, billingsql.LeaveFiguresParams{ID: id, Events: figures}), "split report")
+// insertHeldReport stores a new row that is on hold until the given time.
+func (s store) insertHeldReport(ctx context.Context, row report, until time.Time) error {
+	err := s.q(ctx).InsertHeldReport(ctx, billingsql.InsertHeldReportParams{
+		ID: row.id, Events: row.figures, CreatedAt: row.createdAt, TriedAt: row.triedAt, HeldUntil: &until,
+	})
+	return sqldb.Wrap(err, "insert held report")
 }
 
-func (s store) advanceReport(ctx context.Context, id uuid.UUID, done int, tried time.Time) error {
-	err := s.q(ctx).AdvanceReport(ctx, billingsql.AdvanceReportParams{ID: id, Reported: int32(done), TriedAt: &tried})
-	return sqldb.Wrap(err, "advance report")
+// setFigures stores the figures of a row, a subset of its former figures, or returns errChanged.
+func (s store) setFigures(ctx context.Context, row report, former []byte) error {
+	n, err := s.q(ctx).LeaveFigures(ctx, billingsql.LeaveFiguresParams{ID: row.id, Free: row.figures, AllFigures: former})
+	return changedUnlessOne(n, err, "split report")
+}
+
+// claimReport records that reporting of the next figures of a row begins now, unless it began
+// before, and returns when it began. It returns errChanged if the row is not as it was read.
+func (s store) claimReport(ctx context.Context, row report, now time.Time) (began time.Time, err error) {
+	at, err := s.q(ctx).ClaimReport(ctx, billingsql.ClaimReportParams{ID: row.id, Reported: int32(row.done), Events: row.figures, Now: &now})
+	if err != nil {
+		return began, sqldb.WrapAbsent(err, "claim report", errChanged)
+	}
+	return *at, nil
+}
+
+// advanceReport records that the figures of a row up to done are reported, or returns errChanged.
+func (s store) advanceReport(ctx context.Context, row report, done int, tried time.Time) error {
+	n, err := s.q(ctx).AdvanceReport(ctx, billingsql.AdvanceReportParams{ID: row.id, DoneBefore: int32(row.done), Done: int32(done), TriedAt: &tried})
+	return changedUnlessOne(n, err, "advance report")
+}
+
+// changedUnlessOne returns errChanged if no row was updated.
+func changedUnlessOne(rows int64, err error, action string) error {
+	if err == nil && rows == 0 {
+		return errChanged
+	}
+	return sqldb.Wrap(err, action)
 }
 
 func (s store) deleteReport(ctx context.Context, id uuid.UUID) error {
@@ -191,8 +218,9 @@ func (s store) reportsAfter(ctx context.Context, id uuid.UUID) ([]report, error)
 	return reports, sqldb.Wrap(err, "read reports")
 }
 
-// beginReport records that reporting of the next figures of a row begins now, unless that was
-// recorded before.
+// beginReport is like claimReport for some figures of a row, which may have changed. It returns
+// errChanged if the row is gone.
 func (s store) beginReport(ctx context.Context, id uuid.UUID, now time.Time) error {
-	return sqldb.Wrap(s.q(ctx).BeginReport(ctx, billingsql.BeginReportParams{ID: id, Now: &now}), "begin report")
+	n, err := s.q(ctx).BeginReport(ctx, billingsql.BeginReportParams{ID: id, Now: &now})
+	return changedUnlessOne(n, err, "begin report")
 }

@@ -12,23 +12,33 @@ import (
 	"github.com/google/uuid"
 )
 
-const advanceReport = `-- name: AdvanceReport :exec
-UPDATE usage_reports SET reported = $2, tried_at = $3 WHERE id = $1
+const advanceReport = `-- name: AdvanceReport :execrows
+UPDATE usage_reports SET reported = $3, tried_at = $2 WHERE id = $1 AND reported = $4
 `
 
 type AdvanceReportParams struct {
-	ID       uuid.UUID
-	Reported int32
-	TriedAt  *time.Time
+	ID         uuid.UUID
+	TriedAt    *time.Time
+	Done       int32
+	DoneBefore int32
 }
 
-func (q *Queries) AdvanceReport(ctx context.Context, arg AdvanceReportParams) error {
-	_, err := q.db.ExecContext(ctx, advanceReport, arg.ID, arg.Reported, arg.TriedAt)
-	return err
+// Changes nothing if the row has changed.
+func (q *Queries) AdvanceReport(ctx context.Context, arg AdvanceReportParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, advanceReport,
+		arg.ID,
+		arg.TriedAt,
+		arg.Done,
+		arg.DoneBefore,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
-const beginReport = `-- name: BeginReport :exec
-UPDATE usage_reports SET tried_at = $2 WHERE id = $1 AND tried_at IS NULL
+const beginReport = `-- name: BeginReport :execrows
+UPDATE usage_reports SET tried_at = coalesce(tried_at, $2) WHERE id = $1
 `
 
 type BeginReportParams struct {
@@ -36,10 +46,14 @@ type BeginReportParams struct {
 	Now *time.Time
 }
 
-// Reporting of the next figures of a row begins now, unless it began before.
-func (q *Queries) BeginReport(ctx context.Context, arg BeginReportParams) error {
-	_, err := q.db.ExecContext(ctx, beginReport, arg.ID, arg.Now)
-	return err
+// Reporting of some figures of a row begins now, unless it began before. Changes nothing if the row
+// is gone.
+func (q *Queries) BeginReport(ctx context.Context, arg BeginReportParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, beginReport, arg.ID, arg.Now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const billableMeters = `-- name: BillableMeters :many
@@ -143,6 +157,30 @@ func (q *Queries) CarriedMeters(ctx context.Context) ([]CarriedMetersRow, error)
 		return nil, err
 	}
 	return items, nil
+}
+
+const claimReport = `-- name: ClaimReport :one
+UPDATE usage_reports SET tried_at = coalesce(tried_at, $4) WHERE id = $1 AND reported = $2 AND events = $3 RETURNING tried_at
+`
+
+type ClaimReportParams struct {
+	ID       uuid.UUID
+	Reported int32
+	Events   []byte
+	Now      *time.Time
+}
+
+// Like BeginReport, for the next figures of a row. Changes nothing if the row has changed.
+func (q *Queries) ClaimReport(ctx context.Context, arg ClaimReportParams) (*time.Time, error) {
+	row := q.db.QueryRowContext(ctx, claimReport,
+		arg.ID,
+		arg.Reported,
+		arg.Events,
+		arg.Now,
+	)
+	var tried_at *time.Time
+	err := row.Scan(&tried_at)
+	return tried_at, err
 }
 
 const countRejections = `-- name: CountRejections :one
@@ -277,11 +315,24 @@ func (q *Queries) DeleteStalePeaks(ctx context.Context) error {
 }
 
 const holdReport = `-- name: HoldReport :exec
-INSERT INTO usage_reports (id, events, created_at, tried_at, held_until) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (id) DO UPDATE SET held_until = excluded.held_until
+UPDATE usage_reports SET held_until = $2 WHERE id = $1
 `
 
 type HoldReportParams struct {
+	ID        uuid.UUID
+	HeldUntil *time.Time
+}
+
+func (q *Queries) HoldReport(ctx context.Context, arg HoldReportParams) error {
+	_, err := q.db.ExecContext(ctx, holdReport, arg.ID, arg.HeldUntil)
+	return err
+}
+
+const insertHeldReport = `-- name: InsertHeldReport :exec
+INSERT INTO usage_reports (id, events, created_at, tried_at, held_until) VALUES ($1, $2, $3, $4, $5)
+`
+
+type InsertHeldReportParams struct {
 	ID        uuid.UUID
 	Events    []byte
 	CreatedAt time.Time
@@ -289,8 +340,8 @@ type HoldReportParams struct {
 	HeldUntil *time.Time
 }
 
-func (q *Queries) HoldReport(ctx context.Context, arg HoldReportParams) error {
-	_, err := q.db.ExecContext(ctx, holdReport,
+func (q *Queries) InsertHeldReport(ctx context.Context, arg InsertHeldReportParams) error {
+	_, err := q.db.ExecContext(ctx, insertHeldReport,
 		arg.ID,
 		arg.Events,
 		arg.CreatedAt,
@@ -378,18 +429,23 @@ func (q *Queries) KeepTold(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-const leaveFigures = `-- name: LeaveFigures :exec
-UPDATE usage_reports SET events = $2 WHERE id = $1
+const leaveFigures = `-- name: LeaveFigures :execrows
+UPDATE usage_reports SET events = $2 WHERE id = $1 AND reported = 0 AND events = $3
 `
 
 type LeaveFiguresParams struct {
-	ID     uuid.UUID
-	Events []byte
+	ID         uuid.UUID
+	Free       []byte
+	AllFigures []byte
 }
 
-func (q *Queries) LeaveFigures(ctx context.Context, arg LeaveFiguresParams) error {
-	_, err := q.db.ExecContext(ctx, leaveFigures, arg.ID, arg.Events)
-	return err
+// Changes nothing if the row has changed.
+func (q *Queries) LeaveFigures(ctx context.Context, arg LeaveFiguresParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, leaveFigures, arg.ID, arg.Free, arg.AllFigures)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const linkedPrice = `-- name: LinkedPrice :one
