@@ -83,6 +83,7 @@ func (s *Service) changePlan(ctx context.Context, load loader, p changeParams) (
 	case bought != nil:
 		return s.buyChange(ctx, *bought, p)
 	}
+	s.reapplyNow(ctx, sub)
 	isPending := sub.Pending != nil && (sub.PlanID != p.planID || p.quantity != 0 && sub.Quantity != p.quantity)
 	return changeResult{sub: sub, isPending: isPending}, nil
 }

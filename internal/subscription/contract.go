@@ -142,7 +142,7 @@ func (s *Service) settleContract(ctx context.Context, c checkout, remote psp.Sub
 		err = errAlreadyExists // refused: another subscription began first
 	}
 	if err == nil {
-		s.reapplyCreated(ctx, sub)
+		s.reapplyNow(ctx, sub)
 	}
 	return sub, err
 }

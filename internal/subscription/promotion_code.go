@@ -91,9 +91,9 @@ func (s *Service) HandleDiscount(ctx context.Context, job jobs.Job) error {
 	return psp.MarkPermanent(s.reapplyDiscount(ctx, id))
 }
 
-// reapplyCreated applies the discount of a subscription that a request has just created again, so that
-// the discount does not depend on the job. If this fails, the job does it.
-func (s *Service) reapplyCreated(ctx context.Context, sub Subscription) {
+// reapplyNow applies the discount of a trial that a request has just started again, so that the
+// discount does not depend on the job. If this fails, the job does it.
+func (s *Service) reapplyNow(ctx context.Context, sub Subscription) {
 	if !sub.awaitsDiscount() {
 		return
 	}

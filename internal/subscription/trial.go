@@ -52,7 +52,7 @@ func (s *Service) startTrial(ctx context.Context, tenantID uuid.UUID, p Checkout
 	if err != nil {
 		return Subscription{}, err
 	}
-	s.reapplyCreated(ctx, sub)
+	s.reapplyNow(ctx, sub)
 	return sub, s.completeTrial(ctx, id, sub)
 }
 
