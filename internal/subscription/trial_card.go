@@ -108,6 +108,8 @@ func (s *Service) mailTrialEnd(ctx context.Context, sub Subscription) error {
 	write := s.deps.Letters.TrialMoved
 	if sub.Status != Trialing {
 		write = s.deps.Letters.TrialEnded
+		now := s.deps.Clock.Now() // the provider keeps the planned end of a trial that is canceled
+		sub.TrialEndsAt = &now
 	}
 	return s.mailTrial(ctx, sub, s.ownerEmail, write)
 }

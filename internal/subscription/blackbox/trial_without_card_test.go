@@ -238,6 +238,7 @@ func TestMovedTrialEnd(t *testing.T) {
 		moveTrial(ada, "now").Want(200).WantAt("data.status", "canceled")
 		moveTrial(ada, "now").WantRefused(409, "subscription_not_trialing")
 		apptest.Eventually(t, "the mail about the end", func() bool { return countMails(s, ada.Email, "has ended") == 1 })
+		wantText(s, ada.Email, "Trial ended on: "+s.Now().Format("2 January 2006"))
 
 		bob := newVerified(s, "bob")
 		bob.Buy(shop.carded, "EUR", apptest.Card(apptest.CardPays))
