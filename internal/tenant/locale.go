@@ -13,17 +13,14 @@ import (
 // tenant's settings, or else the language that the reader has chosen, or else otherwise. own is the
 // reader's language, or nil.
 func (t Tenant) LocaleFor(own *string, otherwise string) string {
-	var settings struct {
-		Locale string `json:"locale"`
-	}
-	if json.Unmarshal(t.Settings, &settings) != nil {
-		settings.Locale = ""
-	}
+	var settings map[string]any // a struct would also accept the key LOCALE
+	_ = json.Unmarshal(t.Settings, &settings)
+	set, _ := settings["locale"].(string)
 	personal := ""
 	if own != nil {
 		personal = *own
 	}
-	return cmp.Or(i18n.FirstSupported(settings.Locale, personal), otherwise)
+	return cmp.Or(i18n.FirstSupported(set, personal), otherwise)
 }
 
 // Locale returns the language of mail and invoices to a tenant: LocaleFor with the owner's

@@ -98,7 +98,7 @@ func TestLocaleOfTenant(t *testing.T) {
 	for settings, want := range map[string]string{
 		``: "en", `null`: "en", `{}`: "en", `{"locale":"fr"}`: "fr", `{"locale":"ES"}`: "es", `{"locale":"It","theme":"dark"}`: "it",
 		`{"locale":"de"}`: "en", `{"locale":""}`: "en", `{"locale":null}`: "en", `{"locale":5}`: "en", `{"locale":["fr"]}`: "en",
-		`{"locale":"fr-CA"}`: "en", `{"language":"fr"}`: "en", `{`: "en",
+		`{"locale":"fr-CA"}`: "en", `{"language":"fr"}`: "en", `{"LOCALE":"fr"}`: "en", `{`: "en",
 	} {
 		if got := (Tenant{Settings: sqldb.JSON(settings)}).LocaleFor(nil, "en"); got != want {
 			t.Errorf("settings %s: locale %q, want %q", settings, got, want)
