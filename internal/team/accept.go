@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/hook"
@@ -75,8 +77,7 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 	if err != nil {
 		return JoinResult{}, err
 	}
-	now := s.deps.Clock.Now()
-	added, err := s.store.insertMember(ctx, t.ID, user.ID, role.ID, now)
+	added, err := s.store.insertMember(ctx, t.ID, user.ID, role.ID, s.deps.Clock.Now())
 	if err != nil {
 		return JoinResult{}, err
 	}
@@ -90,19 +91,44 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 	if err := s.deps.Billing.SeatsChanged(ctx, t.ID); err != nil {
 		return JoinResult{}, err
 	}
-	accepted := i
-	accepted.Status, accepted.UpdatedAt = InvitationAccepted, now
-	if err := s.store.updateInvitation(ctx, accepted); err != nil {
-		return JoinResult{}, err
-	}
-	if err := s.publishInvitationEvent(ctx, hook.InvitationAccepted, t.ID, i.ID); err != nil {
-		return JoinResult{}, err
-	}
-	if err := s.PublishMemberEvent(ctx, hook.MemberJoined, t.ID, user.ID); err != nil {
+	accepted, err := s.markAccepted(ctx, i)
+	if err != nil {
 		return JoinResult{}, err
 	}
 	return JoinResult{Invitation: accepted, Tenant: t, Member: memberCaller(ctx, user, t, role)},
-		s.recordInvitation(ctx, "invitation.accepted", &i, &accepted)
+		s.PublishMemberEvent(ctx, hook.MemberJoined, t.ID, user.ID)
+}
+
+// markAccepted stores that the invited person is a member. The tenant must be locked.
+func (s *Service) markAccepted(ctx context.Context, i Invitation) (Invitation, error) {
+	accepted := i
+	accepted.Status, accepted.UpdatedAt = InvitationAccepted, s.deps.Clock.Now()
+	if err := s.store.updateInvitation(ctx, accepted); err != nil {
+		return Invitation{}, err
+	}
+	if err := s.publishInvitationEvent(ctx, hook.InvitationAccepted, i.Tenant, i.ID); err != nil {
+		return Invitation{}, err
+	}
+	err := s.recordInvitation(ctx, "invitation.accepted", &i, &accepted)
+	return accepted, err
+}
+
+// Joined completes the joining of a member who did not use an invitation: a pending invitation of the
+// member counts as accepted, so that it takes no second seat, and member.joined is published. The
+// tenant must be locked.
+func (s *Service) Joined(ctx context.Context, tenantID uuid.UUID, userID int64) error {
+	m, err := s.store.member(ctx, tenantID, userID)
+	if err != nil {
+		return err
+	}
+	i, err := s.store.pendingOf(ctx, tenantID, m.Email, s.deps.Clock.Now())
+	if err == nil {
+		_, err = s.markAccepted(ctx, i)
+	}
+	if err != nil && !errors.Is(err, errNoInvitation) {
+		return err
+	}
+	return s.PublishMemberEvent(ctx, hook.MemberJoined, tenantID, userID)
 }
 
 // memberCaller returns the user as the caller of their next request.

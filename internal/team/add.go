@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
-	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -82,7 +81,7 @@ func (s *Service) add(ctx context.Context, tenantID uuid.UUID, userID int64, rol
 	if err := s.deps.Billing.SeatsChanged(ctx, tenantID); err != nil {
 		return err
 	}
-	if err := s.PublishMemberEvent(ctx, hook.MemberJoined, tenantID, userID); err != nil {
+	if err := s.Joined(ctx, tenantID, userID); err != nil {
 		return err
 	}
 	return s.record(ctx, tenantID, action, "user", formatID(userID), nil, map[string]any{"role": role.Name})

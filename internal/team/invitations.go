@@ -127,12 +127,11 @@ func (s *Service) checkInvitable(ctx context.Context, tenantID uuid.UUID, email 
 		return tenant.ErrInAnotherTenant
 	}
 	now := s.deps.Clock.Now()
-	invited, err := s.store.isInvited(ctx, tenantID, email, now)
-	if err != nil {
-		return err
-	}
-	if invited {
+	switch _, err := s.store.pendingOf(ctx, tenantID, email, now); {
+	case err == nil:
 		return errAlreadyInvited
+	case !errors.Is(err, errNoInvitation):
+		return err
 	}
 	if err := s.requireSeats(ctx, tenantID, 1); err != nil {
 		return err

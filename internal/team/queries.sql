@@ -178,8 +178,8 @@ UPDATE invitations SET status = $3, token_hash = $4, expires_at = $5, updated_at
 UPDATE invitations SET status = 'expired'
 WHERE tenant_id = $1 AND email = $2 AND status = 'pending' AND expires_at <= sqlc.arg(now);
 
--- name: CountPending :one
-SELECT count(*) FROM invitations WHERE tenant_id = $1 AND email = $2 AND status = 'pending';
+-- name: PendingInvitationOf :one
+SELECT id FROM invitations WHERE tenant_id = $1 AND email = $2 AND status = 'pending';
 
 -- Locks the address, even if it has no row yet.
 -- name: LockInvitedAddress :one

@@ -113,15 +113,18 @@ func (s store) updateInvitation(ctx context.Context, i Invitation) error {
 	return sqldb.Wrap(err, "update invitation")
 }
 
-// isInvited reports whether an email has an invitation that can be accepted. It first expires older
-// invitations, which would otherwise still count as pending.
-func (s store) isInvited(ctx context.Context, tenantID uuid.UUID, email string, now time.Time) (bool, error) {
+// pendingOf returns an email's invitation that can be accepted, or errNoInvitation. It first expires
+// older invitations, which would otherwise still count as pending.
+func (s store) pendingOf(ctx context.Context, tenantID uuid.UUID, email string, now time.Time) (Invitation, error) {
 	err := s.q(ctx).ExpireInvitations(ctx, teamsql.ExpireInvitationsParams{TenantID: tenantID, Email: email, Now: now})
 	if err != nil {
-		return false, sqldb.Wrap(err, "expire invitations")
+		return Invitation{}, sqldb.Wrap(err, "expire invitations")
 	}
-	n, err := s.q(ctx).CountPending(ctx, teamsql.CountPendingParams{TenantID: tenantID, Email: email})
-	return n > 0, sqldb.Wrap(err, "count pending invitations")
+	id, err := s.q(ctx).PendingInvitationOf(ctx, teamsql.PendingInvitationOfParams{TenantID: tenantID, Email: email})
+	if err != nil {
+		return Invitation{}, sqldb.WrapAbsent(err, "find pending invitation", errNoInvitation)
+	}
+	return s.invitation(ctx, tenantID, id, now)
 }
 
 // deleteOldInvitations deletes invitations that expired in a time range, oldest first. It returns

@@ -141,6 +141,17 @@ func (s *Service) assignOwner(ctx context.Context, t Tenant, o account.NewOwner)
 	})
 }
 
+// announceOwner publishes the event about an owner whom assignOwner has chosen. The pending invitation
+// of a new member counts as accepted.
+func (s *Service) announceOwner(ctx context.Context, id uuid.UUID, ownerID int64) error {
+	if s.deps.Billing != nil {
+		if err := s.deps.Billing.MemberJoined(ctx, id); err != nil {
+			return err
+		}
+	}
+	return s.deps.Team.Joined(ctx, id, ownerID)
+}
+
 // hasOwner reports whether a tenant has an owner.
 func (s *Service) hasOwner(ctx context.Context, id uuid.UUID) (bool, error) {
 	_, err := s.store.ownerLocale(ctx, id)
@@ -200,15 +211,8 @@ func (s *Service) adminUpdate(ctx context.Context, id uuid.UUID, c adminChange) 
 		if err != nil {
 			return err
 		}
-		if s.deps.Billing != nil {
-			if err := s.deps.Billing.MemberJoined(ctx, id); err != nil {
-				return err
-			}
-		}
-		if s.deps.Events != nil {
-			if err := s.deps.Team.PublishMemberEvent(ctx, hook.MemberJoined, id, ownerID); err != nil {
-				return err
-			}
+		if err := s.announceOwner(ctx, id, ownerID); err != nil {
+			return err
 		}
 		_, err = s.update(ctx, id, actionUpdated, func(t *Tenant) error {
 			t.OwnerAssigned = true

@@ -68,8 +68,10 @@ type Billing interface {
 	Discard(ctx context.Context, tenantID uuid.UUID) error
 }
 
-// Team publishes events about members.
+// Team follows changes of members and publishes events about them.
 type Team interface {
+	// Joined settles the invitation of a new member and publishes member.joined.
+	Joined(ctx context.Context, tenantID uuid.UUID, userID int64) error
 	// PublishMemberEvent adds an event with the current state of a member to the outbox.
 	PublishMemberEvent(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error
 }
@@ -80,7 +82,7 @@ type Deps struct {
 	Clock         clock.Clock
 	Subscriptions Subscriptions
 	Billing       Billing     // nil disables notifications
-	Team          Team        // required if Events is set
+	Team          Team        // required if Events is set or the platform assigns owners
 	Audit         Audit       // nil records nothing
 	Events        hook.Outbox // nil disables events
 	Accounts      Accounts    // nil if tenants are never deleted by their owners

@@ -24,22 +24,6 @@ func (q *Queries) CountInvitations(ctx context.Context, tenantID uuid.UUID) (int
 	return count, err
 }
 
-const countPending = `-- name: CountPending :one
-SELECT count(*) FROM invitations WHERE tenant_id = $1 AND email = $2 AND status = 'pending'
-`
-
-type CountPendingParams struct {
-	TenantID uuid.UUID
-	Email    string
-}
-
-func (q *Queries) CountPending(ctx context.Context, arg CountPendingParams) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countPending, arg.TenantID, arg.Email)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const countPendingInvitations = `-- name: CountPendingInvitations :one
 SELECT count(*) FROM invitations WHERE tenant_id = $1 AND status = 'pending' AND expires_at > $2
 `
@@ -782,6 +766,22 @@ func (q *Queries) OlderPendingInvitations(ctx context.Context, arg OlderPendingI
 		return nil, err
 	}
 	return items, nil
+}
+
+const pendingInvitationOf = `-- name: PendingInvitationOf :one
+SELECT id FROM invitations WHERE tenant_id = $1 AND email = $2 AND status = 'pending'
+`
+
+type PendingInvitationOfParams struct {
+	TenantID uuid.UUID
+	Email    string
+}
+
+func (q *Queries) PendingInvitationOf(ctx context.Context, arg PendingInvitationOfParams) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, pendingInvitationOf, arg.TenantID, arg.Email)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const pendingInvitations = `-- name: PendingInvitations :many

@@ -109,6 +109,12 @@ func TestAssignOwner(t *testing.T) {
 		s.Call("POST", "/api/v1/invitations/"+s.InvitationToken("di@example.com", 1)+"/accept", di, nil).Want(200)
 		s.Call("PATCH", path, key, apptest.Object{"owner": apptest.Object{"email": "di@example.com"}}).Want(200).WantAt("data.owner.name", "Di")
 		s.Call("GET", "/api/v1/tenant", di, nil).Want(200).WantAt("data.user_role", "owner")
+
+		// The invitation of the new owner counts as accepted and takes no second seat.
+		path = adminTenants + "/" + s.Call("POST", adminTenants, key, apptest.Object{"name": "Owned"}).Want(201).Str("data.id")
+		s.Call("POST", path+"/invitations", key, apptest.Object{"email": "eve@example.com", "role": "admin"}).Want(201)
+		s.Call("PATCH", path, key, apptest.Object{"owner": apptest.Object{"email": "eve@example.com"}}).Want(200)
+		s.Call("GET", path+"/invitations", key, nil).Want(200).WantAt("data.0.status", "accepted")
 	})
 }
 

@@ -58,6 +58,22 @@ func TestJoiningThroughADomain(t *testing.T) {
 	})
 }
 
+// The pending invitation of a person who joins through the domain counts as accepted, so that it takes
+// no second seat.
+func TestInvitationOfAPersonWhoJoins(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		autoJoin(s, ada, verified(s, ada, "acme.example"), "member")
+		_, token := s.Invite(ada, "bob@acme.example", "admin")
+		s.Invite(ada, "carol@acme.example", "member")
+		delegate(s, "bob@acme.example").WantAt("user.tenants.0.id", ada.Tenant)
+		s.Call("GET", ada.Path("/team/stats"), ada.Token, nil).Want(200).WantAt("data.members", 2.0).WantAt("data.pending_invitations", 1.0)
+		s.Call("GET", "/api/v1/invitations/"+token, "", nil).Want(200).WantAt("data.status", "accepted").WantAt("data.is_valid", false)
+		s.Call("GET", ada.Path("/team/members"), ada.Token, nil).Want(200).WantAt("data.1.role.name", "member") // the role of the domain
+	})
+}
+
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
 
 // delegate signs up at the sandbox's identity provider.
