@@ -90,7 +90,7 @@ func (s *Service) Provision(ctx context.Context, p ProvisionedTenant) error {
 	after := map[string]any{"name": t.Name, "slug": t.Slug, "external_id": t.ExternalID, "metadata": t.Metadata, "preferred_currency": t.PreferredCurrency}
 	maps.Copy(after, recordedBilling(t.Billing))
 	if p.Owner != nil {
-		ownerID, err := s.assignOwner(ctx, t, *p.Owner)
+		ownerID, _, err := s.assignOwner(ctx, t, *p.Owner)
 		if err != nil {
 			return err
 		}
@@ -126,10 +126,10 @@ func ownerFields(ownerID int64, o account.NewOwner) map[string]any {
 }
 
 // assignOwner makes the owner a member of a locked tenant, and creates the account if there is none.
-// It returns the user's ID.
-func (s *Service) assignOwner(ctx context.Context, t Tenant, o account.NewOwner) (int64, error) {
-	return s.deps.Accounts.AssignOwner(ctx, o, t.Name, func(ctx context.Context, userID int64) error {
-		joined, err := s.store.insertMember(ctx, t.ID, userID, BuiltInOwner, s.deps.Clock.Now())
+// It returns the user's ID. joined is false if the owner already was a member.
+func (s *Service) assignOwner(ctx context.Context, t Tenant, o account.NewOwner) (ownerID int64, joined bool, err error) {
+	ownerID, err = s.deps.Accounts.AssignOwner(ctx, o, t.Name, func(ctx context.Context, userID int64) (err error) {
+		joined, err = s.store.insertMember(ctx, t.ID, userID, BuiltInOwner, s.deps.Clock.Now())
 		if err != nil || joined {
 			return err
 		}
@@ -139,11 +139,15 @@ func (s *Service) assignOwner(ctx context.Context, t Tenant, o account.NewOwner)
 		}
 		return err
 	})
+	return ownerID, joined, err
 }
 
 // announceOwner publishes the event about an owner whom assignOwner has chosen. The pending invitation
 // of a new member counts as accepted.
-func (s *Service) announceOwner(ctx context.Context, id uuid.UUID, ownerID int64) error {
+func (s *Service) announceOwner(ctx context.Context, id uuid.UUID, ownerID int64, joined bool) error {
+	if !joined {
+		return s.deps.Team.PublishMemberEvent(ctx, hook.MemberRoleChanged, id, ownerID)
+	}
 	if s.deps.Billing != nil {
 		if err := s.deps.Billing.MemberJoined(ctx, id); err != nil {
 			return err
@@ -207,11 +211,11 @@ func (s *Service) adminUpdate(ctx context.Context, id uuid.UUID, c adminChange) 
 		if err := c.Apply(&next); err != nil {
 			return err
 		}
-		ownerID, err := s.assignOwner(ctx, next, *c.Owner)
+		ownerID, joined, err := s.assignOwner(ctx, next, *c.Owner)
 		if err != nil {
 			return err
 		}
-		if err := s.announceOwner(ctx, id, ownerID); err != nil {
+		if err := s.announceOwner(ctx, id, ownerID, joined); err != nil {
 			return err
 		}
 		_, err = s.update(ctx, id, actionUpdated, func(t *Tenant) error {

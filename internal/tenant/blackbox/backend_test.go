@@ -103,12 +103,18 @@ func TestAssignOwner(t *testing.T) {
 		s.Call("GET", path, key, nil).Want(200).WantAt("data.name", "Engines")
 
 		// If a tenant lacks an owner, a member can become the owner.
+		endpoint := apptest.Object{"url": s.URL + "/sandbox/hooks/in/members", "events": []string{"member.joined", "member.role_changed"}}
+		s.Call("POST", "/api/v1/admin/webhook-endpoints", s.Admin(), endpoint).Want(201)
 		path = adminTenants + "/" + s.Call("POST", adminTenants, key, apptest.Object{"name": "Invited"}).Want(201).Str("data.id")
 		s.Call("POST", path+"/invitations", key, apptest.Object{"email": "di@example.com", "role": "member"}).Want(201)
 		di := s.RegisterAlone("Di", "di@example.com")
 		s.Call("POST", "/api/v1/invitations/"+s.InvitationToken("di@example.com", 1)+"/accept", di, nil).Want(200)
 		s.Call("PATCH", path, key, apptest.Object{"owner": apptest.Object{"email": "di@example.com"}}).Want(200).WantAt("data.owner.name", "Di")
 		s.Call("GET", "/api/v1/tenant", di, nil).Want(200).WantAt("data.user_role", "owner")
+		apptest.Eventually(t, "one event about joining and one about the new role", func() bool {
+			text := s.Call("GET", "/sandbox/hooks/messages", "", nil).Want(200).Text
+			return strings.Count(text, `"member.joined"`) == 1 && strings.Count(text, `"member.role_changed"`) == 1
+		})
 
 		// The invitation of the new owner counts as accepted and takes no second seat.
 		path = adminTenants + "/" + s.Call("POST", adminTenants, key, apptest.Object{"name": "Owned"}).Want(201).Str("data.id")
