@@ -42,6 +42,18 @@ test('amounts have the decimals of the service, not those of the browser', { ski
   await page.getByRole('cell', { name: /4,990\.00/ }).first().waitFor()
 })
 
+test('a small revenue at a glance keeps its decimals', { skip }, async (t) => {
+  await call(service.base, 'POST', '/api/v1/admin/currencies/bulk', { codes: ['KWD'] }, admin)
+  await makePlan('Dinar', 'dinar', { KWD: 9500 })
+  const owner = await register(service.base, 'Kawthar Kwd', 'kawthar@amounts.test', 'Dinar')
+  await subscribe(service.base, owner.token, owner.tenant, { slug: 'dinar', currency: 'KWD' })
+  const page = await visit(t, browser, service.base)
+  await signIn(page, { email: 'admin@tenantry.test', password: 'sandbox-admin' })
+  await page.goto('/platform')
+  await page.locator('.six').getByText(/KWD\s9\.500/).first().waitFor()
+  assert.equal(await page.getByText(/KWD\s10\b/).count(), 0)
+})
+
 test('quantities are shown with all their decimals', { skip }, async (t) => {
   const owner = await register(service.base, 'Quinn Quantity', 'quinn@amounts.test', 'Quantity', { slug: 'starter' })
   await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 999.9996 }, owner.token)

@@ -43,7 +43,7 @@ test('a fall of the revenue is explained down to the tenant', { skip }, async (t
   await signIn(page, admin)
   await page.getByRole('navigation').getByRole('link', { name: 'Analytics' }).click()
   const figure = (name) => page.locator('.tile').filter({ has: page.getByRole('link', { name, exact: true }) })
-  await figure('MRR').getByText(`€${Math.round(mrr / 100)}`, { exact: true }).waitFor()
+  await figure('MRR').getByText(`€${mrr % 100 ? (mrr / 100).toFixed(2) : mrr / 100}`, { exact: true }).waitFor()
   await check(page, 'analytics')
   // A definition opens and closes with the keyboard.
   const definition = page.getByRole('button', { name: 'Definition: Customer churn' })

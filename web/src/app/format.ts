@@ -40,15 +40,16 @@ export function formats(locale: string) {
   return {
     /** The colon after a label, with the space that French puts before it. */
     colon: locale === 'fr' ? '\u00a0:' : ':',
-    /** Formats an amount in minor units; whole omits zero cents. */
-    money(cents: number, currency: string, { whole = false, sign = false } = {}): string {
-      const digits = decimalsOf(currency)
-      const fractions = whole && cents % 10 ** digits === 0 ? 0 : digits
+    /** Formats an amount in minor units; whole omits zero cents, brief all cents from 1,000 on. */
+    money(cents: number, currency: string, { whole = false, brief = false, sign = false } = {}): string {
+      const decimals = decimalsOf(currency)
+      const digits = brief && Math.abs(cents) >= 10 ** (decimals + 3) ? 0 : decimals
+      const fractions = whole && cents % 10 ** decimals === 0 ? 0 : digits
       const format = new Intl.NumberFormat(locale, {
         style: 'currency', currency, minimumFractionDigits: fractions, maximumFractionDigits: digits,
         signDisplay: sign ? 'exceptZero' : 'negative', currencyDisplay: 'narrowSymbol',
       })
-      return format.format(cents / 10 ** digits).replace('-', '−')
+      return format.format(cents / 10 ** decimals).replace('-', '−')
     },
     /** Formats the price of a unit in minor units, with all its decimals. */
     unitPrice(cents: number, currency: string): string {
@@ -56,10 +57,9 @@ export function formats(locale: string) {
       const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits + 12, currencyDisplay: 'narrowSymbol' })
       return format.format(Number((cents / 10 ** digits).toPrecision(15)))
     },
-    /** Formats an amount without decimals, for figures at a glance. */
+    /** Formats an amount for figures at a glance: with its cents if it is below 1,000. */
     about(cents: number, currency: string, { sign = false } = {}): string {
-      const format = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0, signDisplay: sign ? 'exceptZero' : 'negative', currencyDisplay: 'narrowSymbol' })
-      return format.format(cents / 10 ** decimalsOf(currency)).replace('-', '−')
+      return this.money(cents, currency, { whole: true, brief: true, sign })
     },
     /** Formats an amount briefly, for the axis of a chart: €40K. */
     compact(cents: number, currency: string): string {
