@@ -127,8 +127,13 @@ test('a grant is drawn to the last unit', { skip }, async (t) => {
   await desk.getByText('Used up').waitFor()
   await desk.getByText(/^Limit reached/).waitFor()
   await check(desk, 'limits and grants')
+  // The time lines name the meter in the reader's language.
+  await desk.goto(`/platform/tenants/${owner.tenant}/activity`)
+  await desk.getByText('Sandbox Admin granted 30 API calls').waitFor()
   const page = await visit(t, browser, service.base, phone)
   await signIn(page, owner)
+  await page.goto('/activity')
+  await page.getByText(/30 Appels d’API/).first().waitFor()
   await page.goto('/plan/usage')
   await page.getByText('130 sur 100', { exact: true }).waitFor()
   await page.getByText('Épuisé').waitFor()

@@ -26,7 +26,7 @@ function nameOf({ facts, type }: Change, name: NameOf, language: string): string
   const found = facts.resource_name ?? name(facts.resource, facts.resource_id)
   if (found) return found
   if (facts.resource === 'user') return of('name') ?? of('email') ?? t`a former member`
-  const then = of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('domain') ?? of('number')
+  const then = of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url')?.replace(/\/#sha256-.*/, '/…') ?? of('domain') ?? of('number')
   if (then) return then
   if (facts.resource === 'webhook_endpoint') return t`an endpoint`
   return type.startsWith('currency') || type.startsWith('rates') ? facts.resource_id : ''
@@ -45,13 +45,14 @@ const planBefore = ({ before, name }: Told) => name('plan', text(before.plan_id)
 /** Words with the slug of a pack. */
 const packWords = (after: Record<string, unknown>, words: (pack: string) => string) => words(text(after.pack) ?? '')
 
-/** The code of the feature or meter whose limit changed. */
-const limited = ({ entry }: Told) => entry.facts.resource_id
+/** The feature or meter whose limit changed. */
+const limited = ({ entry, name }: Told) => name('feature', entry.facts.resource_id) ?? entry.facts.resource_id
 
-/** The amount and the code of a grant, such as "1000 api-calls". */
-const granted = ({ before, after }: Told) => {
+/** The amount and the feature of a grant, such as "1,000 API calls". */
+const granted = ({ before, after, name, format }: Told) => {
   const of = { ...before, ...after }
-  return `${String(of.amount)} ${String(of.feature_code)}`
+  const code = String(of.feature_code)
+  return `${format.number(Number(of.amount))} ${name('feature', code) ?? code}`
 }
 
 function planChanged(of: Told): string {

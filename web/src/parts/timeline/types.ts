@@ -60,8 +60,8 @@ export type Entry = Omit<Schema<'TimelineEntry'>, 'kind' | 'facts'> & Facts
 export type Change = Extract<Entry, { kind: 'changes' }>
 
 /**
- * Finds the name of an object by kind and id, if a page knows names that the service does not
- * return.
+ * Finds the name of an object by kind and id, or of a feature by code, if a page knows names that
+ * the service does not return.
  */
 export type NameOf = (resource: string, id: string) => string | undefined
 

@@ -47,7 +47,7 @@ export function useNameOf(tenantId?: string): NameOf {
     ...members.map((one) => [String(one.id), one.name] as const), [String(user.id), user.name] as const,
   ])
   const records = new Map([
-    ...products.map((one) => [one.id, name(one)] as const), ...features.map((one) => [one.id, name(one)] as const), ...plans.map((one) => [one.id, name(one)] as const),
+    ...products.map((one) => [one.id, name(one)] as const), ...features.flatMap((one) => [[one.id, name(one)] as const, [one.code, name(one)] as const]), ...plans.map((one) => [one.id, name(one)] as const),
     ...plans.flatMap((one) => one.prices.map((price) => [price.id, `${name(one)} (${price.currency})`] as const)), ...tenants.map((one) => [one.id, one.name] as const),
   ])
   return (resource, id) => (resource === 'user' ? people.get(id) : records.get(id))

@@ -18,6 +18,7 @@ export function useNameOf(): NameOf {
     switch (resource) {
       case 'user': return users.find((one) => one.id === Number(id))?.name ?? (Number(id) === user.id ? user.name : undefined)
       case 'plan': return plans?.find((one) => one.id === id)?.name
+      case 'feature': return plans?.flatMap((one) => one.features).find((one) => one.code === id)?.name
       case 'role': return roles?.find((one) => one.id === Number(id))?.name
       case 'invitation': return invitations?.find((one) => one.id === id)?.email
       case 'webhook_endpoint': return endpoints?.find((one) => one.id === id)?.url
