@@ -55,11 +55,18 @@ export function useTenant(): Schema<'Tenant'> {
  */
 const ownOnly: Schema<'TenantPermission'>[] = ['api_keys.manage', 'webhooks.manage']
 
-/** Returns a function that reports whether the user has a permission in the tenant. */
-export function useMay(): (permission: Schema<'TenantPermission'>) => boolean {
+/** Returns a function that reports whether the user has a permission in the tenant, also while it can only be used to read. */
+export function useHolds(): (permission: Schema<'TenantPermission'>) => boolean {
   const { user_permissions } = useTenant()
+  return (permission) => user_permissions.includes(permission)
+}
+
+/** Returns a function that reports whether the user can act with a permission. With view-only access, nothing can be changed. */
+export function useMay(): (permission: Schema<'TenantPermission'>) => boolean {
+  const holds = useHolds()
   const acting = useActing()
-  return (permission) => user_permissions.includes(permission) && !(acting && ownOnly.includes(permission))
+  const viewOnly = useMe().impersonation?.read_only
+  return (permission) => holds(permission) && !(acting && ownOnly.includes(permission)) && !(viewOnly && permission !== 'audit.view')
 }
 
 /** Reports whether an admin acts as the user. Sign-in settings cannot be changed then. */

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { useMay } from '../../app/session'
+import { useHolds, useMay } from '../../app/session'
 import { Button } from '../../ui/Button'
 import { Empty } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
@@ -13,10 +13,11 @@ import { RolesInWords } from './team/RolesInWords'
 /** The permissions of each role as a matrix, in which custom roles can be changed. */
 export default function Roles() {
   const { t } = useLingui()
+  const holds = useHolds()
   const may = useMay()
   const roles = useRoles()
   const [making, setMaking] = useState(false)
-  if (!may('roles.manage')) {
+  if (!holds('roles.manage')) {
     return (
       <Page title={t`Roles`}>
         <Empty icon="lock" title={<Trans>You do not have permission to change roles</Trans>}><Trans>Ask an admin or the owner of your organization.</Trans></Empty>
@@ -26,7 +27,7 @@ export default function Roles() {
   return (
     <Page
       title={t`Roles`} lead={<Trans>The permissions of each role. Owner, Admin and Member are built in. You can create as many custom roles as you need.</Trans>}
-      actions={<Button look="primary" icon="plus" onClick={() => setMaking(true)}><Trans>New role</Trans></Button>}
+      actions={may('roles.manage') && <Button look="primary" icon="plus" onClick={() => setMaking(true)}><Trans>New role</Trans></Button>}
     >
       <Read query={roles} lines={8}>{({ data }) => <RoleMatrix roles={data} />}</Read>
       <RolesInWords />

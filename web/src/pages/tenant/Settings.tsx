@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { useMay, useSettings, useTenant } from '../../app/session'
+import { useHolds, useMay, useSettings, useTenant } from '../../app/session'
 import { Page, Section } from '../../ui/Page'
 import { BillingForm } from './settings/BillingForm'
 import { DangerZone } from './settings/DangerZone'
@@ -13,6 +13,7 @@ import { SettingsTabs } from './settings/SettingsTabs'
 /** The settings of the organization: name, language, billing details, and irreversible actions. */
 export default function Settings() {
   const { t } = useLingui()
+  const holds = useHolds()
   const may = useMay()
   const tenant = useTenant()
   const { locales } = useSettings()
@@ -21,7 +22,7 @@ export default function Settings() {
     if (hash) document.getElementById(hash)?.scrollIntoView()
   }, [hash])
   return (
-    <Page title={t`Settings`} lead={may('tenant.update') ? undefined : <Trans>Only members with the permission to manage the organization can change these details.</Trans>}>
+    <Page title={t`Settings`} lead={holds('tenant.update') ? undefined : <Trans>Only members with the permission to manage the organization can change these details.</Trans>}>
       <SettingsTabs />
       {may('tenant.update')
         ? (

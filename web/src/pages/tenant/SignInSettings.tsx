@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useActing, useMay, useTenant } from '../../app/session'
+import { useActing, useHolds, useTenant } from '../../app/session'
 import { factorsQuery } from '../../parts/factors/api'
 import { Skeleton } from '../../ui/Messages'
 import { Locked, Page, Setting } from '../../ui/Page'
@@ -28,7 +28,7 @@ export default function SignInSettings() {
 }
 
 function Sections() {
-  const may = useMay()
+  const holds = useHolds()
   const acting = useActing()
   return (
     <>
@@ -36,9 +36,9 @@ function Sections() {
         off={acting} title={<Trans>Two-factor authentication</Trans>}
         lead={<Trans>Members without a second factor lose access until they add one. API keys are not affected.</Trans>}
       >
-        {may('tenant.update') ? <Requirement /> : <Locked><Trans>Only members who manage the organization can change this.</Trans></Locked>}
+        {holds('tenant.update') ? <Requirement /> : <Locked><Trans>Only members who manage the organization can change this.</Trans></Locked>}
       </Setting>
-      {may('sso.manage')
+      {holds('sso.manage')
         ? <><Domains off={acting} /><SingleSignOn off={acting} /></>
         : <Setting title={<Trans>Domains and single sign-on</Trans>}><Locked><Trans>Only members who manage SSO can change this.</Trans></Locked></Setting>}
     </>

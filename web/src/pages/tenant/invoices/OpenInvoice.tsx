@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
-import { useMay } from '../../../app/session'
+import { useHolds, useMay } from '../../../app/session'
 import { ButtonAnchor } from '../../../ui/Button'
 import { Note } from '../../../ui/Messages'
 import { leftToPay } from '../../../parts/invoice/amounts'
@@ -38,6 +38,7 @@ function SentInvoice({ invoice }: { invoice: Schema<'Invoice'> }) {
 /** An unpaid invoice with its action. */
 export function OpenInvoice({ invoice }: { invoice: Schema<'Invoice'> }) {
   const format = useFormat()
+  const holds = useHolds()
   const may = useMay()
   const read = useFailedPayment().data?.data
   const amount = format.sum(leftToPay(invoice))
@@ -62,7 +63,7 @@ export function OpenInvoice({ invoice }: { invoice: Schema<'Invoice'> }) {
         ? <Trans>Your bank requires you to confirm this payment. It takes a minute on the bank’s page.</Trans>
         : failed?.decline_message ?? <Trans>The payment failed. Pay now, or use another card first.</Trans>}
       {!confirm && retry && <> <Trans>Otherwise, the payment will be retried on {retry}.</Trans></>}
-      {!may('billing.manage') && <> <Trans>You do not have permission to pay. Ask a member who does.</Trans></>}
+      {!holds('billing.manage') && <> <Trans>You do not have permission to pay. Ask a member who does.</Trans></>}
     </Note>
   )
 }

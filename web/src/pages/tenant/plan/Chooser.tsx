@@ -3,7 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { useFilters } from '../../../app/filters'
 import type { Schema } from '../../../api/client'
-import { useMay, useSettings } from '../../../app/session'
+import { useHolds, useSettings } from '../../../app/session'
 import { Segments, Stepper } from '../../../ui/Field'
 import { Empty, Skeleton } from '../../../ui/Messages'
 import { useTeamStats } from '../shared/reads'
@@ -22,7 +22,7 @@ export function Chooser({ plans, subscription, currency, catalog }: {
 }) {
   const { t } = useLingui()
   const words = useWords()
-  const may = useMay()
+  const holds = useHolds()
   const [search, filter] = useFilters()
   const team = useTeamStats()
   const { app_name } = useSettings()
@@ -48,13 +48,13 @@ export function Chooser({ plans, subscription, currency, catalog }: {
       {shown.map((plan) => (
         <PlanColumn
           key={plan.id} plan={plan} rows={rows} currency={currency} others={catalog.find((one) => one.id === plan.id)?.prices.map((one) => one.currency) ?? []}
-          onCurrency={subscription ? undefined : (code) => filter({ currency: code })} subscription={subscription} chosen={plan.id === chosen?.id} readOnly={!may('billing.manage')}
+          onCurrency={subscription ? undefined : (code) => filter({ currency: code })} subscription={subscription} chosen={plan.id === chosen?.id} readOnly={!holds('billing.manage')}
           onChoose={() => filter({ plan: plan.slug, when: undefined, done: undefined, checkout: undefined })}
         />
       ))}
     </div>
   )
-  const choice = chosen?.pricing_type === 'seat' && may('billing.manage') && (
+  const choice = chosen?.pricing_type === 'seat' && holds('billing.manage') && (
     <section className="seats" id="seats">
       <div>
         <h2><Trans>Seats</Trans></h2>

@@ -1,7 +1,7 @@
 import { Plural, Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
-import { useMay, useTenant } from '../../../app/session'
+import { useHolds, useMay, useTenant } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
 import { Section } from '../../../ui/Page'
 import { Status } from '../../../ui/Status'
@@ -33,13 +33,14 @@ function Terms({ of }: { of: Schema<'Subscription'> }) {
  * provider.
  */
 export function PaymentSection({ subscription, className }: { subscription: Schema<'Subscription'> | null; className?: string }) {
+  const holds = useHolds()
   const may = useMay()
   const tenant = useTenant()
   const method = usePaymentMethod().data?.data
   const words = useMethodWords()
   const until = method && validUntil(method)
   const to = tenant.billing_email ?? tenant.owner?.email ?? ''
-  if (!may('billing.manage') || !subscription) return null
+  if (!holds('billing.manage') || !subscription) return null
   return (
     <Section className={className} title={<Trans>Payment</Trans>}>
       <ul className="list">
@@ -63,7 +64,7 @@ export function PaymentSection({ subscription, className }: { subscription: Sche
           <span><Trans>Invoices go to {to}.</Trans></span>
           {may('tenant.update') && <span className="end"><ButtonLink size="s" to="/settings" hash="billing"><Trans>Billing details</Trans></ButtonLink></span>}
         </li>
-        {canChange(subscription) && <DiscountLine subscription={subscription} />}
+        {may('billing.manage') && canChange(subscription) && <DiscountLine subscription={subscription} />}
       </ul>
     </Section>
   )

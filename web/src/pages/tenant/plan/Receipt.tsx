@@ -3,7 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { ApiError, type Schema } from '../../../api/client'
 import { useFilters } from '../../../app/filters'
 import { useFormat } from '../../../app/format'
-import { useMay, useTenant } from '../../../app/session'
+import { useHolds, useMay, useTenant } from '../../../app/session'
 import { PromotionCode } from '../../../parts/PromotionCode'
 import { Button } from '../../../ui/Button'
 import { Note, Skeleton } from '../../../ui/Messages'
@@ -32,7 +32,7 @@ interface Props {
 /** The running plan, or the cost of the choice. */
 export function Receipt(props: Props) {
   const { plan, seats, subscription } = props
-  const may = useMay()
+  const holds = useHolds()
   const words = useWords()
   if (plan.id !== subscription?.plan.id || seats !== subscription.quantity) return <Choice {...props} />
   const what = words.planWithSeats(plan.name, plan.pricing_type, seats)
@@ -40,13 +40,14 @@ export function Receipt(props: Props) {
     <aside className="receipt">
       <h2><Trans>Your plan: {what}</Trans></h2>
       <Figures plan={plan} seats={seats} subscription={subscription} />
-      {may('billing.manage') && <p className="help"><Trans>Choose another plan to see the cost of the change. Nothing changes until you confirm.</Trans></p>}
+      {holds('billing.manage') && <p className="help"><Trans>Choose another plan to see the cost of the change. Nothing changes until you confirm.</Trans></p>}
     </aside>
   )
 }
 
 /** Returns the options of the choice with the preview of its cost. The date and the code are in the URL. */
 function useCost({ plan, seats, subscription, currency }: Props) {
+  const holds = useHolds()
   const may = useMay()
   const [search] = useFilters()
   const samePlan = plan.id === subscription?.plan.id
@@ -54,7 +55,7 @@ function useCost({ plan, seats, subscription, currency }: Props) {
   const moments = subscription ? momentsOf(regular, plan, subscription) : ['now' as const]
   const when = moments.find((one) => one === search.when) ?? moments[0]!
   const options: Options = { plan, seats, currency, when, code: search.code }
-  const changed = may('billing.manage') && canChange(subscription)
+  const changed = holds('billing.manage') && canChange(subscription)
   const bought = !subscription && may('billing.manage')
   const { query: change, key } = usePreview(options, changed)
   const purchase = usePurchasePreview(options, bought)
@@ -122,6 +123,7 @@ function Consequences({ cost, subscription, cardFree }: { cost: Cost; subscripti
 /** The cost of the choice, and the button to confirm it. */
 function Choice(props: Props) {
   const { plan, seats, subscription, currency } = props
+  const holds = useHolds()
   const may = useMay()
   const words = useWords()
   const format = useFormat()
@@ -154,8 +156,8 @@ function Choice(props: Props) {
       )}
       {change.isError && <div className="gap-top"><Refusal error={change.error} /></div>}
       {blocked && <div className="gap-top"><Note tone="warn" title={<Trans>A payment is outstanding</Trans>}><Trans>Pay the open amount first. Then you can change the plan.</Trans></Note></div>}
-      {may('billing.manage')
-        ? <Button look="primary" size="big" block busy={change.isPending} disabled={blocked || !cost.ready || failed} onClick={() => change.mutate()}>{subscription ? changeLabel : buyLabel}</Button>
+      {holds('billing.manage')
+        ? <Button look="primary" size="big" block busy={change.isPending} disabled={!may('billing.manage') || blocked || !cost.ready || failed} onClick={() => change.mutate()}>{subscription ? changeLabel : buyLabel}</Button>
         : <p className="help"><Trans>Only members with the permission to manage billing can change the plan.</Trans></p>}
       <Consequences cost={cost} subscription={subscription} cardFree={cardFree} />
     </aside>

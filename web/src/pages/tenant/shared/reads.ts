@@ -1,7 +1,7 @@
 import { keepPreviousData, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { $api } from '../../../api/client'
-import { useMay, useTenant } from '../../../app/session'
+import { useHolds, useTenant } from '../../../app/session'
 
 /** Returns the path parameters of all routes of the user's tenant. */
 export function useHere() {
@@ -22,17 +22,17 @@ export function useDefaultPlan() {
 
 /** The payment method of the next invoice, for members with billing permission. */
 export function usePaymentMethod() {
-  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/payment-method', useHere(), { enabled: useMay()('billing.manage') })
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/payment-method', useHere(), { enabled: useHolds()('billing.manage') })
 }
 
 /** The last failed payment that is still owed, for members with billing permission. */
 export function useFailedPayment() {
-  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/failed-payment', useHere(), { enabled: useMay()('billing.manage') })
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/failed-payment', useHere(), { enabled: useHolds()('billing.manage') })
 }
 
 /** The credit that the next invoices use, for members with billing permission. */
 export function useCredit() {
-  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/credit', useHere(), { enabled: useMay()('billing.manage') })
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/credit', useHere(), { enabled: useHolds()('billing.manage') })
 }
 
 /** The newest invoices: earlier plans, and changes of the credit. */
@@ -77,7 +77,7 @@ export function useMembers() {
 
 /** The roles with their permissions, for members who can change them. */
 export function useRoles() {
-  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/roles', useHere(), { enabled: useMay()('roles.manage') })
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/roles', useHere(), { enabled: useHolds()('roles.manage') })
 }
 
 /** Pending invitations, including expired ones. */

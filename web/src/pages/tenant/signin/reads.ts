@@ -1,15 +1,15 @@
 import { $api, type Schema } from '../../../api/client'
-import { useMay } from '../../../app/session'
+import { useHolds } from '../../../app/session'
 import { useEntitlements, useHere } from '../shared/reads'
 
 /** The domains of the tenant, for members who manage single sign-on. */
 export function useDomains() {
-  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/domains', useHere(), { enabled: useMay()('sso.manage') })
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/domains', useHere(), { enabled: useHolds()('sso.manage') })
 }
 
 /** The single sign-on of the tenant, for members who manage it. */
 export function useSso() {
-  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/sso', useHere(), { enabled: useMay()('sso.manage') })
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/sso', useHere(), { enabled: useHolds()('sso.manage') })
 }
 
 /** Returns the names of the roles that can be assigned to new members, the given one included. */

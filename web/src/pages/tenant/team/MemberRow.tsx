@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { $api, api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
-import { useMay, useMe } from '../../../app/session'
+import { useActing, useMay, useMe } from '../../../app/session'
 import { Confirm } from '../../../ui/Confirm'
 import { MenuEntry, More } from '../../../ui/Menu'
 import { Avatar, MfaCell } from '../../../ui/People'
@@ -58,6 +58,7 @@ export function MemberRow({ member, mfa }: { member: Schema<'TeamMember'>; mfa: 
   const self = member.id === me.user.id
   const owner = member.role.name === 'owner'
   const manages = may('team.manage') && !self && !owner
+  const leaves = !useActing() && self && !owner
 
   async function remove() {
     await api.DELETE('/api/v1/tenant/{tenantId}/team/members/{member}', { params: { path: { ...here.params.path, member: String(member.id) } } })
@@ -76,11 +77,11 @@ export function MemberRow({ member, mfa }: { member: Schema<'TeamMember'>; mfa: 
       {mfa && <MfaCell on={member.mfa_enabled} />}
       <td className="k3">{member.joined_at && format.dayWithYear(member.joined_at)}</td>
       <td className="acts-cell k4">
-        {(manages || (self && !owner)) && (
+        {(manages || leaves) && (
           <More small label={t`More actions for ${member.name}`}>
             <MenuEntry icon="mail" href={`mailto:${member.email}`}><Trans>Send email</Trans></MenuEntry>
             {manages && <MenuEntry icon="out" danger onClick={() => setAsking('remove')}><Trans>Remove from team</Trans></MenuEntry>}
-            {self && <MenuEntry icon="out" danger onClick={() => setAsking('leave')}><Trans>Leave team</Trans></MenuEntry>}
+            {leaves && <MenuEntry icon="out" danger onClick={() => setAsking('leave')}><Trans>Leave team</Trans></MenuEntry>}
           </More>
         )}
         <Confirm

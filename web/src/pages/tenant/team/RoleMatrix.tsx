@@ -76,7 +76,7 @@ export function RoleMatrix({ roles }: { roles: Role[] }) {
                   <Cell
                     key={role.id} role={role} name={words.role(role.name)} label={i18n._(label)} held={heldBy(role).includes(permission)}
                     // Members can neither grant nor remove permissions that they do not have.
-                    editable={may(permission)} onToggle={() => toggle(role, permission)}
+                    editable={may('roles.manage') && may(permission)} onToggle={() => toggle(role, permission)}
                   />
                 ))}
               </tr>

@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import type { Schema } from '../../../api/client'
+import { useMay } from '../../../app/session'
 import { Confirm } from '../../../ui/Confirm'
 import { MenuEntry, More } from '../../../ui/Menu'
 import { toast } from '../../../ui/Toast'
@@ -10,6 +11,7 @@ import { useRoleWrites } from './useRoleWrites'
 /** The actions for a custom role of the organization. */
 export function RoleMenu({ role }: { role: Schema<'TenantRole'> }) {
   const { t } = useLingui()
+  const may = useMay()
   const writes = useRoleWrites()
   const [asking, setAsking] = useState<'rename' | 'delete' | null>(null)
   const { name } = role
@@ -18,6 +20,7 @@ export function RoleMenu({ role }: { role: Schema<'TenantRole'> }) {
     await writes.remove(role)
     toast(t`The role ${name} was deleted`)
   }
+  if (!may('roles.manage')) return null
   return (
     <>
       <More small label={t`More actions for ${name}`}>

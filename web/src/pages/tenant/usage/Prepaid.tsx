@@ -2,7 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
 import { now } from '../../../app/clock'
 import { useFormat } from '../../../app/format'
-import { useMay, useSettings } from '../../../app/session'
+import { useHolds, useSettings } from '../../../app/session'
 import { Button } from '../../../ui/Button'
 import { Icon } from '../../../ui/Icon'
 import { Section } from '../../../ui/Page'
@@ -47,7 +47,7 @@ function Row({ of, gauge }: { of: Schema<'Grant'>; gauge?: Gauge }) {
 
 /** The prepaid units: those that expire first come first, then used-up and expired ones. */
 export function Prepaid({ gauges, onBuy }: { gauges: Gauge[]; onBuy?: () => void }) {
-  const may = useMay()
+  const holds = useHolds()
   const grants = useGrants()
   const meters = new Map(gauges.map((one) => [one.code, one]))
   return (
@@ -61,7 +61,7 @@ export function Prepaid({ gauges, onBuy }: { gauges: Gauge[]; onBuy?: () => void
         }}
       </Read>
       {onBuy ? <div className="setting-foot"><Button size="s" onClick={onBuy}><Trans>Buy a pack</Trans></Button></div>
-        : !may('billing.manage') && <p className="lockline setting-foot"><Icon name="lock" /><span><Trans>Only members who manage billing can buy packs.</Trans></span></p>}
+        : !holds('billing.manage') && <p className="lockline setting-foot"><Icon name="lock" /><span><Trans>Only members who manage billing can buy packs.</Trans></span></p>}
     </Section>
   )
 }
