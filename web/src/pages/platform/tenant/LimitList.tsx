@@ -39,6 +39,7 @@ function Source({ of, cap }: { of: Limited; cap: number | null }) {
   const effective = limit?.effective ?? (of.quota && !limit && of.quota.quota_limit !== null ? { type: 'quota' as const, value: of.quota.quota_limit } : null)
   const planned = limitWord(limit?.plan, of.unit, true, format)
   const override = limit?.override
+  const reason = override?.reason
   const until = override?.expires_at && format.dayWithYear(override.expires_at)
   const by = of.quota?.cap_by?.name
   const own = cap === null ? '' : format.quantity(cap, of.unit)
@@ -46,7 +47,7 @@ function Source({ of, cap }: { of: Limited; cap: number | null }) {
     <div className="what">
       <b>{limitWord(effective, of.unit, true, format)} {override && <span className="tag"><Trans>Override</Trans></span>}</b>
       {limit && (limit.plan ? <small><Trans>Plan: {planned}.</Trans> {until && <Trans>Expires on {until}.</Trans>}</small> : override && until && <small><Trans>Expires on {until}.</Trans></small>)}
-      {override && <small>“{override.reason}”, <ByWords by={override.by} />, {format.ago(override.created_at)}</small>}
+      {override && <small><Trans>“{reason}”</Trans>, <ByWords by={override.by} />, {format.ago(override.created_at)}</small>}
       {!limit?.plan && !override && effective === null && <small><Trans>Neither the plan nor an override sets a limit.</Trans></small>}
       {cap !== null && <small>{by ? <Trans>{by} set a cap of {own}.</Trans> : <Trans>The customer set a cap of {own}.</Trans>}</small>}
     </div>

@@ -24,6 +24,7 @@ function PlanFacts({ of }: { of: Schema<'Subscription'> }) {
   const format = useFormat()
   const price = format.money(of.price_cents, of.currency)
   const every = intervalWord(of)
+  const reason = of.cancellation_reason
   const ends = of.cancel_at ?? (of.cancel_at_period_end ? of.current_period_end : null)
   return (
     <>
@@ -41,7 +42,7 @@ function PlanFacts({ of }: { of: Schema<'Subscription'> }) {
         <div>
           <dt><Trans>Ends on</Trans></dt>
           <dd>
-            {format.day(ends)}{of.cancellation_reason && <span className="faint"> “{of.cancellation_reason}”</span>}
+            {format.day(ends)}{reason && <span className="faint"> <Trans>“{reason}”</Trans></span>}
             {may('subscriptions.manage') && isEnding(of) && <> <button type="button" className="as-link" aria-label={t`Resume subscription`} onClick={() => ask({ dialog: 'resume' })}><Trans>Resume</Trans></button></>}
           </dd>
         </div>

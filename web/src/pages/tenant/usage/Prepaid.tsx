@@ -26,6 +26,7 @@ function Row({ of, gauge }: { of: Schema<'Grant'>; gauge?: Gauge }) {
   const { app_name } = useSettings()
   const [left, all] = [format.number(of.remaining), words.quantity(of.amount, gauge?.unit ?? null)]
   const name = gauge?.name ?? of.feature_code
+  const { reason } = of
   const since = format.dayWithYear(of.created_at)
   const starts = new Date(of.starts_at).getTime() > now() ? format.day(of.starts_at) : ''
   const ends = of.expires_at ? format.day(of.expires_at) : ''
@@ -34,7 +35,7 @@ function Row({ of, gauge }: { of: Schema<'Grant'>; gauge?: Gauge }) {
       <div className="what">
         <b><Trans>{left} of {all}</Trans> · {name}</b>
         <p>{of.source === 'purchase' ? <Trans>Purchased on {since}</Trans> : <Trans>Added by {app_name} on {since}</Trans>}</p>
-        {of.reason && <small>“{of.reason}”</small>}
+        {reason && <small><Trans>“{reason}”</Trans></small>}
       </div>
       {endOf(of) <= now() ? <Status tone="off"><Trans>Expired on {ends}</Trans></Status>
         : of.remaining <= 0 ? <Status tone="off"><Trans>Used up</Trans></Status>
