@@ -238,6 +238,7 @@ test('an operator changes a limit and gives credit', { skip }, async (t) => {
 
   await desk.locator('.ent').getByRole('button', { name: 'More' }).click()
   await desk.getByRole('menuitem', { name: 'Give credit' }).click()
+  await dialog(desk).locator('[name=amount_cents]:focus').waitFor()
   await dialog(desk).getByLabel(/^Amount/).fill('150')
   await dialog(desk).getByLabel('Reason').fill('Import failed')
   await check(desk, 'the dialog that gives credit')

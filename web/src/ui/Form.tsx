@@ -50,6 +50,10 @@ export function Form({ onSubmit, guard = false, className, children }: FormProps
   const shown = new Set(known.map(([, messages]) => messages[0]))
   const elsewhere = Object.entries(refusal?.fields ?? {}).filter(([name, messages]) => !form.current?.elements.namedItem(name) && !shown.has(messages[0]))
 
+  // Fields that a dialog shows after it has read data get the focus that the dialog has.
+  useEffect(() => {
+    if (document.activeElement?.matches('[role=dialog]')) form.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
+  }, [])
   useEffect(() => {
     if (sending.status !== 'error') return
     const refused = form.current?.querySelector<HTMLElement>('[aria-invalid]')
