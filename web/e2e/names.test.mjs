@@ -69,6 +69,9 @@ for (const width of [1280, 390]) {
     for (const path of ['/platform', '/platform/tenants', '/platform/invoices', '/platform/subscriptions', '/platform/people', `/platform/tenants/${owner.tenant}/subscription`, `/platform/tenants/${owner.tenant}`, `/platform/tenants/${owner.tenant}/invoices`, '/platform/catalog', '/platform/catalog/codes', `/platform/catalog/plans/${starter.id}`, '/platform/analytics', '/platform/activity', '/platform/developers/deliveries', '/platform/developers/requests', '/platform/settings/admins', '/pricing']) {
       found.push(...await fits(platform, path))
     }
+    await platform.goto(`/platform/tenants/${owner.tenant}/usage`)
+    const crumb = await platform.locator('.crumbs a').last().boundingBox()
+    assert.ok(crumb.width > 70, `the parent in the breadcrumbs is ${crumb.width} px wide`)
     assert.deepEqual(found, [])
   })
 }
