@@ -149,7 +149,7 @@ func csrfToken(session string) string {
 }
 
 // checkCSRF requires the CSRF token of the session for a state-changing request that is in cookie
-// mode or authenticated by its cookie.
+// mode or authenticated by its cookie. It rejects pages of other origins even with the token.
 func (a *API) checkCSRF(r *http.Request) error {
 	b := RequestOf(r.Context()).browser
 	bySession := b.session != "" && authz.FromContext(r.Context()) != nil
@@ -161,19 +161,16 @@ func (a *API) checkCSRF(r *http.Request) error {
 	if given == "" {
 		given = r.Header.Get("X-Csrf-Token")
 	}
+	if b.refused != "" && (given != "" || bySession) {
+		return b.originError(a.cfg.PublicURL) // at a login, the page expects cookies but would get tokens, which it ignores
+	}
 	if !b.mode && !bySession {
-		if given != "" && b.refused != "" {
-			return b.originError(a.cfg.PublicURL) // the page expects cookies but would get tokens, which it ignores
-		}
 		return nil
 	}
 	if decoded, err := url.QueryUnescape(given); err == nil {
 		given = decoded
 	}
 	if b.session == "" || !hmac.Equal([]byte(given), []byte(csrfToken(b.session))) {
-		if b.refused != "" {
-			return b.originError(a.cfg.PublicURL)
-		}
 		return errCSRF
 	}
 	return nil

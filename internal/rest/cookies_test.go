@@ -168,6 +168,7 @@ func TestCSRF(t *testing.T) {
 		"writing by a session":                   {"POST", "/api/v1/end", []string{frontend, cookie}, 419},
 		"without an origin too":                  {"POST", "/api/v1/end", []string{cookie}, 419},
 		"from another origin too":                {"POST", "/api/v1/end", []string{"Origin: https://evil.example", cookie}, 419},
+		"from another origin with the token":     {"POST", "/api/v1/end", []string{"Origin: https://evil.example", cookie, "X-XSRF-TOKEN: " + token}, 419},
 		"with the token":                         {"POST", "/api/v1/end", []string{frontend, cookie, "X-XSRF-TOKEN: " + token}, 204},
 		"by its other name":                      {"POST", "/api/v1/end", []string{frontend, cookie, "X-CSRF-TOKEN: " + token}, 204},
 		"URL-encoded":                            {"POST", "/api/v1/end", []string{cookie, "X-XSRF-TOKEN: %" + strings.ToUpper(hexOf(token[0])) + url.QueryEscape(token[1:])}, 204},
