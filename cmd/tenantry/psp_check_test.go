@@ -213,6 +213,10 @@ func TestPSPCheck(t *testing.T) {
 					}
 				})
 			}
+			unknown, _, code := checkAccount(t, wellSetUp(types), database, "--json", "--public-url=")
+			if f := unknown["webhook"]; f.Status != "warning" || f.Detail != "the URL of this service is unknown, so its endpoint cannot be checked" || code != 0 {
+				t.Errorf("without a public URL: %+v, exit code %d", f, code)
+			}
 			a := wellSetUp(types)
 			delete(a, "/prices/price_1")
 			_, text, code := checkAccount(t, a, database)

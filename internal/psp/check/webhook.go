@@ -44,7 +44,7 @@ func (c *checker) webhook(ctx context.Context) {
 		return
 	}
 	if c.WebhookURL == "" {
-		c.note("webhook", StatusWarning, fmt.Sprintf("%d endpoints exist, but the URL of this service is unknown", len(all)),
+		c.note("webhook", StatusWarning, "the URL of this service is unknown, so its endpoint cannot be checked",
 			"Set TENANTRY_PUBLIC_URL and run the check again.")
 		return
 	}
