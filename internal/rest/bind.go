@@ -143,8 +143,9 @@ func (op *operation) checkOtherQuery(query url.Values, broken *fault.Fields) err
 		}
 	}
 	slices.Sort(bad)
+	dotted := strings.NewReplacer("[", ".", "]", "") // filter[name] is filter.name, as in page.Parse
 	for _, name := range bad {
-		broken.Add(name, "validation.characters")
+		broken.Add(dotted.Replace(name), "validation.characters")
 	}
 	return nil
 }
