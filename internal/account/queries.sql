@@ -216,9 +216,10 @@ DELETE FROM wrong_passwords WHERE closed_until < sqlc.arg(before);
 -- name: MarkIdentityUsed :exec
 UPDATE oauth_identities SET last_used_at = $2 WHERE id = $1;
 
--- Marks the active credentials of a login as having passed the second factor.
+-- Marks the active credentials of a login as having passed the second factor. A login through single
+-- sign-on is left out: its mark means that the login itself counts as two factors.
 -- name: MarkFactorPassed :exec
-UPDATE credentials SET mfa_passed = true WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL;
+UPDATE credentials SET mfa_passed = true WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL AND connection_id IS NULL;
 
 -- name: CountFactors :one
 SELECT

@@ -156,8 +156,10 @@ const (
 )
 
 // CountsAsFactor reports whether the caller logged in through the tenant's single sign-on, and the
-// login counts as two factors.
-func (c *Caller) CountsAsFactor() bool { return c.FactorPassed && slices.Contains(c.Methods, SSO) }
+// login counts as two factors. A login that asked for another factor does not count.
+func (c *Caller) CountsAsFactor() bool {
+	return c.FactorPassed && slices.Equal(c.Methods, []string{SSO})
+}
 
 // Can reports whether the caller's role in their tenant has a permission.
 func (c *Caller) Can(permission string) bool {

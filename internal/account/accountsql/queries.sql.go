@@ -714,7 +714,7 @@ func (q *Queries) MarkCredentialUsed(ctx context.Context, arg MarkCredentialUsed
 }
 
 const markFactorPassed = `-- name: MarkFactorPassed :exec
-UPDATE credentials SET mfa_passed = true WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL
+UPDATE credentials SET mfa_passed = true WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL AND connection_id IS NULL
 `
 
 type MarkFactorPassedParams struct {
@@ -722,7 +722,8 @@ type MarkFactorPassedParams struct {
 	Family uuid.UUID
 }
 
-// Marks the active credentials of a login as having passed the second factor.
+// Marks the active credentials of a login as having passed the second factor. A login through single
+// sign-on is left out: its mark means that the login itself counts as two factors.
 func (q *Queries) MarkFactorPassed(ctx context.Context, arg MarkFactorPassedParams) error {
 	_, err := q.db.ExecContext(ctx, markFactorPassed, arg.UserID, arg.Family)
 	return err

@@ -1,9 +1,15 @@
 package sso_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/factortest"
 )
 
 // After single sign-on, a user with a second factor must pass it, unless the login counts as a
@@ -51,4 +57,57 @@ func TestChallengesEndWithTheConnection(t *testing.T) {
 		s.Call("DELETE", ada.Path("/sso"), ada.Token, nil).Want(204)
 		s.Call("POST", "/api/v1/auth/mfa", "", attempt).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
 	})
+}
+
+// A member whose single sign-on does not count as a second factor loses access to a tenant that
+// requires one with the last factor. Neither adding the factor nor passing it makes the login count.
+func TestLastFactorAfterSingleSignOn(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, id := corporate(s, "ada@"+corp, object{"provision_members": true})
+		apptest.Exec(t, s.DB(), "UPDATE tenants SET require_mfa_from = created_at WHERE id = $1", ada.Tenant)
+		first := enter(s, id, as("bob@"+corp)).Str("accessToken")
+		codes := addAuthenticator(s, first)
+		s.Call("GET", ada.Path("/usage"), first, nil).Want(200)
+		if got := methods(s, first); !slices.Equal(got, []string{"sso"}) {
+			t.Errorf("adding a factor counts as passing it: %v", got)
+		}
+		challenge := exchange(s, signOn(s, id, as("bob@"+corp)).Get("code")).Want(403).WantAt("code", "MFA_REQUIRED").Str("challenge")
+		second := s.Call("POST", "/api/v1/auth/mfa", "", object{"challenge": challenge, "recovery_code": codes[0]}).Want(200).Str("accessToken")
+		if got := methods(s, second); !slices.Equal(got, []string{"sso", "recovery_code", "mfa"}) {
+			t.Errorf("methods %v", got)
+		}
+		s.Call("DELETE", "/api/v1/user/factors/totp", second, object{"code": codes[1]}).Want(204)
+		for _, token := range []string{first, second} {
+			s.Call("GET", ada.Path("/usage"), token, nil).WantRefused(403, "MFA_ENROLLMENT_REQUIRED")
+		}
+	})
+}
+
+// addAuthenticator adds an authenticator app to an account without a password, and returns the
+// recovery codes.
+func addAuthenticator(s *apptest.Server, token string) []any {
+	s.T.Helper()
+	secret := s.Call("POST", "/api/v1/user/factors/totp", token, nil).Want(201).Str("data.secret")
+	s.Advance(30 * time.Second)
+	code := factortest.Code(s.T, secret, s.Now())
+	return s.Call("POST", "/api/v1/user/factors/totp/confirm", token, object{"code": code}).Want(200).At("data.recovery_codes").([]any)
+}
+
+// methods returns the methods of a login in a token for backends.
+func methods(s *apptest.Server, token string) []string {
+	s.T.Helper()
+	_, claims, _ := strings.Cut(s.Call("POST", "/api/v1/auth/token", token, nil).Want(200).Str("data.token"), ".")
+	claims, _, _ = strings.Cut(claims, ".")
+	text, err := base64.RawURLEncoding.DecodeString(claims)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	var read struct {
+		AMR []string `json:"amr"`
+	}
+	if err := json.Unmarshal(text, &read); err != nil {
+		s.T.Fatal(err)
+	}
+	return read.AMR
 }
