@@ -75,7 +75,11 @@ func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 	}
 	token := newRefreshToken()
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if _, err := s.lock(ctx, user.ID); err != nil {
+		present, err := s.lock(ctx, user.ID)
+		if errors.Is(err, errNoUser) || err == nil && present.Email != f.Email { // deleted or changed since
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 		if err := s.store.putReset(ctx, user.ID, token, s.deps.Clock.Now(), resetLifetime); err != nil {

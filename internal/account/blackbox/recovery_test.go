@@ -1,9 +1,11 @@
 package blackbox_test
 
 import (
+	"context"
 	"regexp"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
@@ -85,6 +87,34 @@ func TestForgotPasswordHidesAccounts(t *testing.T) {
 		apptest.Eventually(t, "the mail", func() bool { return len(s.Mails("ada@example.com")) == 1 })
 		if n := len(s.Mails("nobody@example.com")); n != 0 {
 			t.Errorf("%d mails to an unknown address, want 0", n)
+		}
+	})
+}
+
+// A link is not mailed to an address that the account gives up meanwhile.
+func TestForgotPasswordDuringAnEmailChange(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", false)
+		ada := s.UserID(o.Token)
+		var asking sync.WaitGroup
+		err := s.DB().Tx(t.Context(), func(ctx context.Context) error {
+			if _, err := s.DB().Conn(ctx).ExecContext(ctx, "UPDATE users SET email = 'new@example.com' WHERE id = $1", ada); err != nil {
+				return err
+			}
+			asking.Go(func() {
+				s.Call("POST", "/api/v1/auth/forgot-password", "", map[string]any{"email": "ada@example.com"}).Want(200)
+			})
+			time.Sleep(2 * time.Second) // the job finds the account and waits for its lock
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asking.Wait()
+		s.AwaitJobs()
+		if n := s.CountRows("SELECT count(*) FROM password_resets"); n != 0 || len(s.Mails("ada@example.com")) != 0 {
+			t.Errorf("%d tokens, mails %v", n, s.Mails("ada@example.com"))
 		}
 	})
 }
