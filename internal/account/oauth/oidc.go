@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/google/uuid"
@@ -170,6 +171,8 @@ func (p *oidcProvider) check(t *oidc.IDToken, c oidcClaims, accessToken, nonce s
 		return errors.New("the nonce does not match")
 	case t.Subject == "":
 		return errors.New("the subject is missing")
+	case strings.ContainsFunc(t.Subject, unicode.IsControl): // not every database can store it
+		return errors.New("the subject contains a control character")
 	case len(t.Audience) > 1 && c.AuthorizedParty != p.config.ClientID:
 		return errors.New("unexpected audience")
 	case p.config.EntraTenants && !entraIssuer(p.config.Issuer, t.Issuer, c.EntraTenant):

@@ -53,6 +53,7 @@ func TestOAuthIDTokensThatAreNotBelieved(t *testing.T) {
 		"another nonce":       {"nonce": "another"},
 		"no nonce":            {"nonce": nil},
 		"no subject":          {"sub": nil},
+		"an odd subject":      {"sub": "1\x00"},
 		"another's at_hash":   {"at_hash": "AAAAAAAAAAAAAAAAAAAAAA"},
 		"claims of odd types": {"email": 5},
 	} {

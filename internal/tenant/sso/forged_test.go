@@ -328,7 +328,8 @@ func TestForgedClaims(t *testing.T) {
 			"not yet valid": {"nbf": now.Add(time.Hour).Unix()},
 			"no subject":    {"sub": apptest.Absent}, "an empty subject": {"sub": ""}, "a null subject": {"sub": nil}, "a number as the subject": {"sub": 7},
 			"a subject of 256 bytes": {"sub": strings.Repeat("s", 256)}, "a huge subject": {"sub": strings.Repeat("s", 30_000)},
-			"no email": {"email": apptest.Absent}, "an empty email": {"email": ""}, "no address": {"email": "bob"}, "a number as the email": {"email": 7}, "two addresses": {"email": "bob@" + corp + ",eve@" + corp},
+			"a subject with a control character": {"sub": "bob\x00"},
+			"no email":                           {"email": apptest.Absent}, "an empty email": {"email": ""}, "no address": {"email": "bob"}, "a number as the email": {"email": 7}, "two addresses": {"email": "bob@" + corp + ",eve@" + corp},
 			"the hash of another access token": {"at_hash": "AAAAAAAAAAAAAAAAAAAAAA"},
 		} {
 			f.refuses(name, with(changes))

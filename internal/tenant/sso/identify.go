@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
@@ -112,6 +113,8 @@ func readClaims(c Connection, t *oidc.IDToken, accessToken, nonce string) (perso
 		err = errors.New("the subject is missing")
 	case len(t.Subject) > maxSubject:
 		err = errors.New("the subject is too long")
+	case strings.ContainsFunc(t.Subject, unicode.IsControl): // not every database can store it
+		err = errors.New("the subject contains a control character")
 	case read.AuthorizedParty != c.ClientID && (len(t.Audience) > 1 || read.AuthorizedParty != ""):
 		err = errors.New("unexpected audience")
 	case t.AccessTokenHash != "":
