@@ -24,6 +24,7 @@ func TestDeletingTheAccount(t *testing.T) {
 		bob, id := s.Join(ada, "Bob Builder", "bob@example.com", "admin")
 		secret := s.Call("POST", ada.Path("/api-keys"), bob, apptest.Object{"name": "Key", "scopes": []string{"usage.read"}}).Want(201).Str("data.secret")
 		s.Call("POST", ada.Path("/team/invitations"), bob, apptest.Object{"email": "coy@example.com", "role": "member"}).Want(201)
+		s.Call("PUT", ada.Path("/usage/api-calls/cap"), bob, apptest.Object{"limit": 50}).Want(200).WantAt("data.cap_by.name", "Bob Builder")
 		other := s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": "bob@example.com", "password": password}).Want(200)
 		s.Call("POST", "/api/v1/push-subscriptions", bob, apptest.Object{
 			"endpoint": "https://push.example.com/bob", "keys": apptest.Object{
@@ -65,6 +66,13 @@ func TestDeletingTheAccount(t *testing.T) {
 			if a := s.Call("GET", ada.Path(path), ada.Token, nil).Want(200); strings.Contains(a.Text, "Builder") || strings.Contains(a.Text, "bob@example.com") {
 				t.Errorf("%s: %s", path, a.Text)
 			}
+		}
+
+		// So does the cap that he has set.
+		quotas := s.Call("GET", ada.Path("/usage/quotas"), ada.Token, nil).Want(200)
+		quotas.WantAt("data.meters.0.cap", 50.0).WantAt("data.meters.0.cap_by.id", float64(id)).WantAt("data.meters.0.cap_by.name", "")
+		if n := s.CountRows("SELECT count(*) FROM usage_streams WHERE CAST(cap_by AS text) LIKE '%Builder%'"); n != 0 {
+			t.Errorf("%d caps still contain the name", n)
 		}
 
 		// The email can be registered again, which creates a new account.

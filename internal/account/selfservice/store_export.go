@@ -2,11 +2,13 @@ package selfservice
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/selfservice/selfservicesql"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -28,6 +30,7 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 		func() error { return q.DeletePushes(ctx, user.ID) },
 		func() error { return q.DeleteFormerPlaces(ctx, user.ID) },
 		func() error { return q.ForgetMaker(ctx, &user.ID) },
+		func() error { return s.forgetAuthor(ctx, user) },
 		func() error { return q.DeleteInvitationsTo(ctx, user.Email) },
 		func() error { return q.DeleteGuesses(ctx, account.HashSecret(user.Email)) },
 		func() error { return q.DeleteDevices(ctx, user.ID) },
@@ -40,6 +43,25 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 	} {
 		if err := remove(); err != nil {
 			return sqldb.Wrap(err, "erase user")
+		}
+	}
+	return nil
+}
+
+// forgetAuthor removes the name of a user from the caps that they have set in any tenant.
+func (s store) forgetAuthor(ctx context.Context, user account.User) error {
+	author, err := json.Marshal(authz.Origin{UserID: user.ID, IsPlatform: user.IsPlatformAdmin})
+	if err != nil {
+		return err
+	}
+	tenants, err := s.q(ctx).ChangedTenants(ctx, &user.ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range tenants {
+		err := s.q(ctx).ForgetCapAuthor(ctx, selfservicesql.ForgetCapAuthorParams{TenantID: *id, Author: author, UserID: user.ID})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

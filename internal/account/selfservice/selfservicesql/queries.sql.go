@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const changeEmail = `-- name: ChangeEmail :one
@@ -50,6 +51,34 @@ func (q *Queries) ChangeProfile(ctx context.Context, arg ChangeProfileParams) er
 		arg.UpdatedAt,
 	)
 	return err
+}
+
+const changedTenants = `-- name: ChangedTenants :many
+SELECT DISTINCT tenant_id FROM audit_logs WHERE actor_id = $1 AND tenant_id IS NOT NULL
+`
+
+// The tenants in which a user has changed something.
+func (q *Queries) ChangedTenants(ctx context.Context, actorID *int64) ([]*uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, changedTenants, actorID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*uuid.UUID{}
+	for rows.Next() {
+		var tenant_id *uuid.UUID
+		if err := rows.Scan(&tenant_id); err != nil {
+			return nil, err
+		}
+		items = append(items, tenant_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const credentials = `-- name: Credentials :many
@@ -753,6 +782,23 @@ func (q *Queries) ExportVerifications(ctx context.Context, userID int64) ([]Expo
 		return nil, err
 	}
 	return items, nil
+}
+
+const forgetCapAuthor = `-- name: ForgetCapAuthor :exec
+UPDATE usage_streams SET cap_by = $2
+WHERE tenant_id = $1 AND CAST(cap_by ->> 'user_id' AS bigint) = $3::bigint AND (cap_by ->> 'impersonator_id') IS NULL
+`
+
+type ForgetCapAuthorParams struct {
+	TenantID uuid.UUID
+	Author   sqldb.JSON
+	UserID   int64
+}
+
+// Removes the name of a user from the caps that they have set. author is the user without a name.
+func (q *Queries) ForgetCapAuthor(ctx context.Context, arg ForgetCapAuthorParams) error {
+	_, err := q.db.ExecContext(ctx, forgetCapAuthor, arg.TenantID, arg.Author, arg.UserID)
+	return err
 }
 
 const forgetMaker = `-- name: ForgetMaker :exec
