@@ -110,7 +110,7 @@ func (t target) condition(query string, rarestFirst func([]string) []string, arg
 			each = append(each, t.id+" IN ("+found+")")
 		}
 		if len(each) == 0 {
-			return "1 = 0" // a word without a letter or digit
+			continue // only separators
 		}
 		both := strings.Join(each, " AND ")
 		if isID && len(terms) > 1 {
@@ -118,10 +118,7 @@ func (t target) condition(query string, rarestFirst func([]string) []string, arg
 		}
 		all = append(all, both)
 	}
-	if len(all) == 0 {
-		return "1 = 0"
-	}
-	return strings.Join(all, " AND ")
+	return cmp.Or(strings.Join(all, " AND "), "1 = 0") // a query without a letter or digit
 }
 
 // maxMatches is the number of matches of a word that a search tries first.

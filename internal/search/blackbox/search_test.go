@@ -44,7 +44,7 @@ func TestSearchAcrossTenants(t *testing.T) {
 		apptest.Exec(t, s.DB(), `INSERT INTO tenant_domains (id, tenant_id, domain, status, token, role_id, created_at, updated_at)
 			SELECT $1, $2, 'proved.example', 'verified', 'x', r.id, r.created_at, r.created_at FROM roles r WHERE r.name = 'member' AND r.tenant_id IS NULL`, apptest.NoSuchID, ada.Tenant)
 		apptest.Exec(t, s.DB(), `INSERT INTO search_words (kind, id, tenant_id, word, is_whole) VALUES ('domain', $1, $2, 'proved.example', true), ('domain', $1, $2, 'proved', false)`, apptest.NoSuchID, ada.Tenant)
-		for _, q := range []string{"unter", "WASCHE gmbh", "gmbh un", "waesch gmbh", "crm_77", "crm 77", ada.Tenant, ada.Tenant[:23], "ada@first.example", "ada@fir", "first ada", "proved"} {
+		for _, q := range []string{"unter", "WASCHE gmbh", "gmbh un", "waesch gmbh", "crm_77", "crm 77", ada.Tenant, ada.Tenant[:23], "ada@first.example", "ada@fir", "first ada", "proved", "unter - gmbh", "& wäsche – GmbH &"} {
 			if got := titles(find(s, admin, across, q), "tenants"); !slices.Contains(got, "Ünter-Wäsche GmbH") {
 				t.Errorf("%q finds %v", q, got)
 			}
@@ -52,7 +52,7 @@ func TestSearchAcrossTenants(t *testing.T) {
 				t.Errorf("the list finds %v for %q", got, q)
 			}
 		}
-		for _, q := range []string{"nter", "gmbh acme", "--", "77_crm first nothing"} {
+		for _, q := range []string{"nter", "gmbh acme", "--", "- &", "gmbh & acme", "77_crm first nothing"} {
 			if got := titles(find(s, admin, across, q), "tenants"); len(got) != 0 {
 				t.Errorf("%q finds %v", q, got)
 			}
