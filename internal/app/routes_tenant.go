@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
@@ -44,7 +45,7 @@ func (svc *service) tenantRoutes(members *team.HTTP) []rest.Route {
 		refuseImpersonation(route(post, tenantPath+"/leave", rest.Member, "", "default", "Leave the tenant", rest.Handle(members.Leave))),
 		refuseImpersonation(route(post, tenantPath+"/transfer-ownership", rest.Member, "", "account_password", "Transfer ownership", rest.Handle(members.Transfer, rest.Exists(tenants.OwnerOnly), rest.Checks(members.CheckTransfer)))),
 
-		allowAPIKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List, rest.Lists(tenant.AdminTenantList(i18n.Default, nil))))),
+		allowAPIKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List, rest.Lists(tenant.AdminTenantList(i18n.Default, nil, time.Time{}))))),
 		idempotent(allowAPIKeys(authz.TenantsWrite, route(post, "/api/v1/admin/tenants", rest.Admin, authz.TenantsManage, "default", "Create a tenant", rest.Handle(provisioned.Provision, created, rest.Checks(provisioned.CheckProvision))))),
 		route(get, "/api/v1/admin/tenants/search-with-roles", rest.Admin, "users.create", "default", "Search tenants with their roles", rest.Handle(adminTenants.SearchWithRoles)),
 		allowAPIKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant", rest.Handle(adminTenants.Show))),

@@ -18,7 +18,7 @@ type Query struct {
 	page, perPage int64
 	conditions    []condition
 	orders        []order
-	from          string // replaces Select.From if it is not ""; see Spec.SortFrom
+	from          func(arg func(any) string) string // replaces Select.From if it is not nil; see Spec.SortFrom
 	includes      map[string]bool
 	values        url.Values // original values, for the links
 	csv, bom      bool
@@ -172,7 +172,9 @@ func (s Spec) parseSort(q *Query, query url.Values) error {
 	for _, name := range asked {
 		field := strings.TrimPrefix(name, "-")
 		columns := s.columns(field)
-		q.from = cmp.Or(q.from, s.SortFrom[field])
+		if q.from == nil {
+			q.from = s.SortFrom[field]
+		}
 		if columns == nil {
 			return fmt.Errorf("page: the default sort %q is not among the sorts", field)
 		}

@@ -28,9 +28,9 @@ type Spec struct {
 	Sorts map[string]string
 	// SortColumns maps the names of further sorts to their columns.
 	SortColumns map[string][]SortColumn
-	// SortFrom maps the names of sorts to the tables that replace Select.From, because they contain
-	// the sort columns.
-	SortFrom map[string]string
+	// SortFrom maps the names of sorts to functions that return the tables that replace Select.From,
+	// because they contain the sort columns. arg adds an argument and returns its placeholder.
+	SortFrom map[string]func(arg func(any) string) string
 	// DefaultSort is the default order: one or more names of Sorts, separated by commas, each with
 	// a leading minus for descending order.
 	DefaultSort string

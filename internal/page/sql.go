@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -33,7 +32,11 @@ const maxOffset = 1 << 40
 // List returns the statement that selects the entries of the page.
 func (q Query) List(sel Select) Statement {
 	columns := sel.Columns + q.exportColumns()
-	sel.From = cmp.Or(q.from, sel.From)
+	if q.from != nil {
+		b := builder{args: slices.Clone(sel.Args)}
+		sel.From = q.from(b.arg)
+		sel.Args = b.args
+	}
 	if sel.Join == "" {
 		b := q.build("SELECT "+columns, sel)
 		q.writePage(b)

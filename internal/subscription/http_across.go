@@ -66,7 +66,7 @@ func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[page.Pag
 }
 
 func (h *HTTP) readAcross(ctx context.Context, q page.Query) ([]adminSubscription, int64, error) {
-	entries, total, err := h.svc.store.pageAcross(ctx, q)
+	entries, total, err := h.svc.store.pageAcross(ctx, q, h.svc.deps.Clock.Now())
 	if err != nil {
 		return nil, 0, err
 	}

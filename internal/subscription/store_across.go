@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
@@ -38,15 +39,25 @@ func scanView(row page.Scanner, others ...any) (Subscription, error) {
 }
 
 // pageAcross returns a page of the subscriptions of all tenants and their total number. They have the
-// fields of a view.
-func (s store) pageAcross(ctx context.Context, q page.Query) ([]acrossEntry, int64, error) {
+// fields of a view. Their revenue is the revenue at now.
+func (s store) pageAcross(ctx context.Context, q page.Query, now time.Time) ([]acrossEntry, int64, error) {
 	sel := page.Select{
-		Columns: viewColumns + ", t.name, CASE WHEN s.journaled_active THEN s.journaled_amount ELSE 0 END",
+		Columns: viewColumns + ", t.name, s.journaled_active, s.journaled_amount, s.journaled_until, s.journaled_next",
 		From:    "subscriptions s", Join: "JOIN tenants t ON t.id = s.tenant_id",
 	}
 	entries, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (e acrossEntry, err error) {
-		e.sub, err = scanView(row, &e.tenant.Name, &e.revenue.AmountCents)
+		var counts bool
+		var amount, next int64
+		var until *time.Time // when a discount ends and the amount becomes next
+		e.sub, err = scanView(row, &e.tenant.Name, &counts, &amount, &until, &next)
 		e.tenant.ID, e.revenue.Currency = e.sub.TenantID, e.sub.Currency
+		switch {
+		case !counts:
+		case until != nil && !until.After(now):
+			e.revenue.AmountCents = next
+		default:
+			e.revenue.AmountCents = amount
+		}
 		return e, err
 	})
 	return entries, total, sqldb.Wrap(err, "list subscriptions across tenants")

@@ -121,11 +121,20 @@ func hasOpenAmount(value any, _ func(any) string) string {
 	return condition
 }
 
-// withRevenue is the table of tenants with the columns of the sort by monthly recurring revenue.
-const withRevenue = `(WITH r AS MATERIALIZED (
-		SELECT s.tenant_id, min(s.currency) AS currency, min(s.journaled_amount) AS amount
+// withRevenue returns the table of tenants with the columns of the sort by monthly recurring revenue. now
+// is the placeholder of the current time.
+func withRevenue(now string) string {
+	return `(WITH r AS MATERIALIZED (
+		SELECT s.tenant_id, min(s.currency) AS currency, min(` + revenueAt(now) + `) AS amount
 		FROM subscriptions s WHERE s.journaled_active GROUP BY s.tenant_id
 	) SELECT n.*, r.currency AS revenue_currency, r.amount AS revenue FROM tenants n LEFT JOIN r ON r.tenant_id = n.id) t`
+}
+
+// revenueAt returns the expression of a subscription's monthly recurring revenue at a time after the last
+// journaled change. Its discount can have ended since that change.
+func revenueAt(now string) string {
+	return "CASE WHEN s.journaled_until <= " + now + " THEN s.journaled_next ELSE s.journaled_amount END"
+}
 
 // byRevenue returns the columns of the sort by monthly recurring revenue. With a base currency, it
 // sorts by the amount in the base currency; otherwise by currency and amount. factors contains the
@@ -147,8 +156,8 @@ func parseCountry(text string) (code, message string) {
 }
 
 // AdminTenantList returns the filters and the sort orders of the admin list for a locale
-// (rules: tenant#administration).
-func AdminTenantList(locale string, factors map[string]string) page.Spec {
+// (rules: tenant#administration). The sort by recurring revenue uses the revenue at now.
+func AdminTenantList(locale string, factors map[string]string, now time.Time) page.Spec {
 	byName := "t.name_key"
 	if locale == spanish {
 		byName = "t.name_key_es"
@@ -171,7 +180,7 @@ func AdminTenantList(locale string, factors map[string]string) page.Spec {
 		SortColumns: map[string][]page.SortColumn{
 			"mrr": byRevenue(factors), "last_activity_at": {{Expr: "t.last_activity_at", Nullable: true}},
 		},
-		SortFrom:    map[string]string{"mrr": withRevenue},
+		SortFrom:    map[string]func(func(any) string) string{"mrr": func(arg func(any) string) string { return withRevenue(arg(now)) }},
 		DefaultSort: "-created_at",
 		Tiebreak:    "t.id",
 		CSV:         true,
@@ -197,7 +206,7 @@ func (s *Service) AdminList(ctx context.Context, q page.Query, deleted bool) ([]
 
 // AdminGet returns one tenant, or ErrNotFound.
 func (s *Service) AdminGet(ctx context.Context, id uuid.UUID) (AdminEntry, error) {
-	q, err := AdminTenantList(i18n.Default, nil).Parse(url.Values{})
+	q, err := AdminTenantList(i18n.Default, nil, time.Time{}).Parse(url.Values{})
 	if err != nil {
 		return AdminEntry{}, err
 	}
@@ -238,7 +247,7 @@ func (s *Service) complete(ctx context.Context, entries []AdminEntry) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.addFigures(ctx, entries); err != nil {
+	if err := s.store.addFigures(ctx, s.deps.Clock.Now(), entries); err != nil {
 		return err
 	}
 	names := i18n.NewCollator(i18n.Locale(ctx))

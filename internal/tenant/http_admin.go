@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -122,7 +123,7 @@ func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Body[pa
 			return nil, err
 		}
 	}
-	q, err := AdminTenantList(i18n.Locale(ctx), factors).Parse(query)
+	q, err := AdminTenantList(i18n.Locale(ctx), factors, h.svc.deps.Clock.Now()).Parse(query)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +261,7 @@ type TenantRoles struct {
 // SearchWithRoles handles GET /admin/tenants/search-with-roles. It returns the newest matching
 // tenants, at most page.MaxPerPage.
 func (h *AdminHTTP) SearchWithRoles(ctx context.Context, in *searchInput) (*rest.Data[[]TenantRoles], error) {
-	q, err := AdminTenantList(i18n.Default, nil).Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
+	q, err := AdminTenantList(i18n.Default, nil, time.Time{}).Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
 	if err != nil {
 		return nil, err
 	}

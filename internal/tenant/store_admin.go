@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,7 +47,7 @@ func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([
 }
 
 // addFigures adds the recurring revenue, the end of the trial and the open amounts.
-func (s store) addFigures(ctx context.Context, entries []AdminEntry) error {
+func (s store) addFigures(ctx context.Context, now time.Time, entries []AdminEntry) error {
 	ids, at := make([]uuid.UUID, len(entries)), map[uuid.UUID]*AdminEntry{}
 	for i := range entries {
 		ids[i], at[entries[i].ID] = entries[i].ID, &entries[i]
@@ -54,9 +55,9 @@ func (s store) addFigures(ctx context.Context, entries []AdminEntry) error {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", ids)
 	return s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "read revenue of tenants",
-		Text: `SELECT s.tenant_id, s.currency, s.journaled_amount, s.journaled_active, s.status = 'trialing', s.trial_ends_at
+		Text: `SELECT s.tenant_id, s.currency, ` + revenueAt("$"+strconv.Itoa(1+len(args))) + `, s.journaled_active, s.status = 'trialing', s.trial_ends_at
 FROM subscriptions s WHERE s.tenant_id ` + among + ` AND ` + isLive,
-		Args: args,
+		Args: append(slices.Clone(args), now),
 		Row: func(scan func(...any) error) error {
 			var (
 				id       uuid.UUID

@@ -140,3 +140,32 @@ func TestInvoicesByTotalInTheBaseCurrency(t *testing.T) {
 		list(s, s.Admin(), "invoices", "sort", "-total", "sort", "issue_date").Want(200).WantAt("data.0.tenant.id", ids["bob"])
 	}, func(s *settings.Settings) { s.BaseCurrency = "EUR" })
 }
+
+// The MRR of a tenant and of its subscription rises with the end of a discount, as in the figures of the
+// platform, although nothing else changes.
+func TestMRRAfterADiscount(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ids, admin := sellTo(s), s.Admin()
+		s.Call("POST", "/api/v1/admin/discounts", admin, object{"code": "START", "name": object{"en": "Start"}, "percent_off": 75, "duration": "repeating", "months": 1}).Want(201)
+		eve := "filter[tenant]"
+		id := list(s, admin, "subscriptions", eve, ids["eve"].(string)).Want(200).Str("data.0.id")
+		s.Call("POST", "/api/v1/admin/tenants/"+ids["eve"].(string)+"/subscriptions/"+id+"/promotion-code", admin, object{"promotion_code": "START"}).Want(200)
+		s.AwaitNotifications()
+		want := func(amount float64, order ...string) {
+			t.Helper()
+			money := object{"amount_cents": amount, "currency": "EUR"}
+			list(s, admin, "subscriptions", eve, ids["eve"].(string)).Want(200).WantAt("data.0.mrr", money)
+			s.Call("GET", "/api/v1/admin/tenants/"+ids["eve"].(string), admin, nil).Want(200).WantAt("data.mrr", money)
+			wantOrder(t, s, ids, "mrr", order...)
+			s.Call("GET", "/api/v1/admin/stats", admin, nil).Want(200).WantAt("data.mrr.0.amount", 2*1900+amount) // ada and the demo tenant
+		}
+		want(1225, "eve", "ada", "bob", "joe")
+		for range 3 {
+			s.Advance(21 * 24 * time.Hour)
+			s.AwaitNotifications()
+		}
+		admin = s.Admin()
+		want(4900, "ada", "eve", "bob", "joe")
+	})
+}

@@ -1061,7 +1061,7 @@ CREATE INDEX subscriptions_created_at_idx ON subscriptions (created_at, id);
 CREATE INDEX subscriptions_current_period_end_idx ON subscriptions (current_period_end, id);
 CREATE INDEX subscriptions_trial_ends_at_idx ON subscriptions (trial_ends_at) WHERE status = 'trialing';
 -- The monthly amounts of tenants, read from the index only.
-CREATE INDEX subscriptions_revenue_idx ON subscriptions (tenant_id, currency, journaled_amount) WHERE journaled_active;
+CREATE INDEX subscriptions_revenue_idx ON subscriptions (tenant_id, currency, journaled_amount, journaled_until, journaled_next) WHERE journaled_active;
 -- The subscriptions whose renewal is announced.
 CREATE INDEX subscriptions_renewal_idx ON subscriptions (current_period_end)
     WHERE status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end;
