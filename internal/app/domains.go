@@ -246,7 +246,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	d.discounts = discount.New(discount.Deps{
 		DB: p.db, Clock: p.clock, Catalog: d.catalog, Jobs: p.jobs, Provider: promo.Codes{Client: p.provider}, Decimals: currency.Decimals(p.db),
 	})
-	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
+	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit, Base: p.settings.BaseCurrency})
 	d.priceLinks = pricelink.New(pricelink.Deps{
 		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: &link.subscriptions, Log: p.log,
 	})

@@ -172,7 +172,7 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 	packs := pack.New(db, plans)
 	return command(pricelist.New(pricelist.Deps{
 		DB: db, Catalog: plans,
-		Currencies: currency.New(currency.Deps{DB: db, Clock: clock.System(), Catalog: plans, Audit: trail}),
+		Currencies: currency.New(currency.Deps{DB: db, Clock: clock.System(), Catalog: plans, Audit: trail, Base: s.BaseCurrency}),
 		Packs:      packs,
 		Meters:     meters.NewService(meters.Deps{DB: db, Clock: clock.System(), Currencies: plans, Audit: trail, Packs: packs}),
 	}))

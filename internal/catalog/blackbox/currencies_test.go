@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
@@ -365,4 +366,16 @@ func TestDeletedCurrencyRace(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The service does not start with a base currency that is not active, so it cannot be deactivated or deleted.
+func TestBaseCurrencyStaysActive(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
+		s.Call("PATCH", currencies+"/GBP", admin, map[string]any{"is_active": false}).WantRefused(409, "CURRENCY_IN_USE")
+		s.Call("DELETE", currencies+"/gbp", admin, nil).WantRefused(409, "CURRENCY_IN_USE")
+		s.Call("PATCH", currencies+"/GBP", admin, map[string]any{"name": "Sterling", "is_active": true}).Want(200).WantAt("data.is_active", true)
+		s.Call("PATCH", currencies+"/USD", admin, map[string]any{"is_active": false}).Want(200)
+	}, func(s *settings.Settings) { s.BaseCurrency = "GBP" })
 }

@@ -19,6 +19,9 @@ type Deps struct {
 	Clock   clock.Clock
 	Catalog *catalog.Service
 	Audit   catalog.Audit
+	// Base is the base currency, which stays active because the service does not start without it. It is ""
+	// for none.
+	Base string
 }
 
 // Service changes the currencies. It is safe for concurrent use.
@@ -27,12 +30,13 @@ type Service struct {
 	clock   clock.Clock
 	catalog *catalog.Service
 	audit   catalog.Audit
+	base    string
 	store   store
 }
 
 // New returns a Service.
 func New(d Deps) *Service {
-	return &Service{db: d.DB, clock: d.Clock, catalog: d.Catalog, audit: d.Audit, store: store{conn: d.DB.Conn}}
+	return &Service{db: d.DB, clock: d.Clock, catalog: d.Catalog, audit: d.Audit, base: d.Base, store: store{conn: d.DB.Conn}}
 }
 
 // ListAddable lists the ISO 4217 currencies that have not been added, by code. It excludes codes
@@ -121,7 +125,8 @@ func (s *Service) addListed(ctx context.Context, out *AddedCurrencies, listed []
 
 // Update changes a currency and returns the result. change cannot change the code. Update returns
 // ErrInUse if change alters the number of decimals while amounts are stored in the currency,
-// because stored amounts would then mean different values.
+// because stored amounts would then mean different values. It also returns ErrInUse if change deactivates
+// the base currency.
 //
 // Invariant: stored amounts refer to the currency's row by a foreign key. An amount is therefore
 // either visible to this transaction or stored after it.
@@ -136,6 +141,9 @@ func (s *Service) Update(ctx context.Context, code string, change func(catalog.C
 		next.Code = old.Code
 		if next == old {
 			return nil
+		}
+		if old.Code == s.base && old.IsActive && !next.IsActive {
+			return ErrInUse
 		}
 		if next.MinorUnits != old.MinorUnits {
 			if err := s.requireNoAmounts(ctx, code); err != nil {
@@ -157,6 +165,9 @@ func (s *Service) Delete(ctx context.Context, code string) error {
 		old, err := s.store.lock(ctx, code)
 		if err != nil {
 			return err
+		}
+		if old.Code == s.base {
+			return ErrInUse
 		}
 		if err := s.requireNoAmounts(ctx, code); err != nil {
 			return err
