@@ -89,28 +89,31 @@ var users = target{
 // condition returns the condition that every word of a query is the beginning of a word of the
 // object. rarestFirst sorts words.
 func (t target) condition(query string, rarestFirst func([]string) []string, arg func(any) string) string {
-	var all []string
+	var all, others []string
 	for _, chunk := range rarestFirst(strings.Fields(query)) {
 		terms := rarestFirst(Terms(chunk))
 		from, to, isID := idRange(chunk)
 		isID = isID && t.ids != nil
 		var each []string
 		for _, term := range terms {
-			in := beginsWith(term, arg)
 			if len(each) > 0 || len(all) > 0 { // few rows are left
-				if !isID || len(terms) > 1 {
-					each = append(each, t.has(in))
+				if !isID {
+					others = append(others, term)
+					continue
+				}
+				if len(terms) > 1 {
+					each = append(each, t.has(beginsWith(term, arg)))
 					continue
 				}
 			}
-			found := t.of(in)
+			found := t.of(beginsWith(term, arg))
 			if isID && len(terms) == 1 {
 				found += " UNION ALL " + t.ids(inRange(arg(from), arg(to)))
 			}
 			each = append(each, t.id+" IN ("+found+")")
 		}
 		if len(each) == 0 {
-			continue // only separators
+			continue // only separators, or words in others
 		}
 		both := strings.Join(each, " AND ")
 		if isID && len(terms) > 1 {
@@ -118,7 +121,28 @@ func (t target) condition(query string, rarestFirst func([]string) []string, arg
 		}
 		all = append(all, both)
 	}
-	return cmp.Or(strings.Join(all, " AND "), "1 = 0") // a query without a letter or digit
+	return cmp.Or(strings.Join(append(all, eachOf(others, t.has, arg)...), " AND "), "1 = 0") // a query without a letter or digit
+}
+
+// singleTests is the number of words that are tested one by one. Planning a statement with many
+// subqueries takes PostgreSQL seconds, so one subquery tests the other words.
+const singleTests = 8
+
+// eachOf returns the conditions that a row has a word for each term. has is like target.has.
+func eachOf(terms []string, has func(inRange func(column string) string) string, arg func(any) string) []string {
+	var conditions, ranges []string
+	for i, term := range terms {
+		if i < singleTests {
+			conditions = append(conditions, has(beginsWith(term, arg)))
+			continue
+		}
+		ranges = append(ranges, "SELECT "+arg(term)+"::text AS low, "+arg(term+page.PrefixEnd)+"::text AS high")
+	}
+	if len(ranges) > 0 {
+		inRange := func(column string) string { return column + " >= r.low AND " + column + " < r.high" }
+		conditions = append(conditions, "NOT EXISTS (SELECT 1 FROM ("+strings.Join(ranges, " UNION ALL ")+") AS r WHERE NOT "+has(inRange)+")")
+	}
+	return conditions
 }
 
 // maxMatches is the number of matches of a word that a search tries first.
@@ -137,12 +161,7 @@ func (t target) earlyMatchCondition(query string, arg func(any) string) string {
 
 // hasAll returns the condition that a row has all words of a query.
 func (t target) hasAll(query string, arg func(any) string) string {
-	terms := Terms(query)
-	conditions := make([]string, len(terms))
-	for i, term := range terms {
-		conditions[i] = t.has(beginsWith(term, arg))
-	}
-	return cmp.Or(strings.Join(conditions, " AND "), "1 = 0") // a query without a letter or digit
+	return cmp.Or(strings.Join(eachOf(Terms(query), t.has, arg), " AND "), "1 = 0") // a query without a letter or digit
 }
 
 // beginsWith returns the condition that a column begins with a term.

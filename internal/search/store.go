@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,10 +69,11 @@ func (s store) objects(ctx context.Context, kind Kind, q query, table string) ([
 	k := a.add(string(kind))
 	var text strings.Builder
 	text.WriteString("SELECT w.id FROM search_words w WHERE w.kind = " + k + " AND w.word >= " + a.add(first) + " AND w.word < " + a.add(first+page.PrefixEnd) + s.ofTenant(q, "w", &a))
-	for _, term := range terms {
-		if term != first {
-			text.WriteString(" AND EXISTS (SELECT 1 FROM search_words o WHERE o.kind = " + k + " AND o.id = w.id AND o.word >= " + a.add(term) + " AND o.word < " + a.add(term+page.PrefixEnd) + ")")
-		}
+	others := slices.DeleteFunc(terms, func(term string) bool { return term == first })
+	for _, condition := range eachOf(others, func(in func(string) string) string {
+		return "EXISTS (SELECT 1 FROM search_words o WHERE o.kind = " + k + " AND o.id = w.id AND " + in("o.word") + ")"
+	}, a.add) {
+		text.WriteString(" AND " + condition)
 	}
 	return found, s.rows(ctx, text.String()+" ORDER BY w.word, w.id LIMIT "+a.add(candidates), a, collect)
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +53,24 @@ func TestIDRange(t *testing.T) {
 		from, to, ok := idRange(text)
 		if ok != want || ok && (from.String() > to.String() || from.String()[:len(text)] != text) {
 			t.Errorf("%s: %s to %s, %t", text, from, to, ok)
+		}
+	}
+}
+
+// The number of subqueries is limited, because planning many of them takes seconds.
+func TestStatementOfManyWords(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for a := 'g'; a <= 'z'; a++ {
+		words = append(words, string(a)+"x", string(a)+"y")
+	}
+	for name, text := range map[string]string{
+		"people": users.condition(strings.Join(words, " "), byRarity, func(any) string { return "$1" }),
+		"all":    users.hasAll(strings.Join(words, " "), func(any) string { return "$1" }),
+		"chunk":  users.condition(strings.Join(words, "-"), byRarity, func(any) string { return "$1" }),
+	} {
+		if n := strings.Count(text, "user_words"); n > singleTests+2 {
+			t.Errorf("%s: %d subqueries", name, n)
 		}
 	}
 }

@@ -214,3 +214,28 @@ func TestLastActivity(t *testing.T) {
 		}
 	})
 }
+
+// A query can have any number of words, and an object must have each of them.
+func TestSearchForManyWords(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
+		ada := s.Register("ada@first.example", true)
+		const name = "qa wb ec rd te yf ug ih oj pk al sm dn fo gp hq jr ks lt zu xv cw vx by nz"
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, object{"name": name}).Want(200)
+		s.Call("PATCH", "/api/v1/user", ada.Token, object{"name": name}).Want(200)
+		s.Call("POST", ada.Path("/api-keys"), ada.Token, object{"name": name, "scopes": []any{"usage.read"}}).Want(201)
+		for q, want := range map[string][]any{name: {"found"}, strings.ReplaceAll(name, " ", "-"): {"found"}, name + " no": nil, "no " + name: nil} {
+			for list, group := range map[string]string{"tenants": "tenants", "users": "users"} {
+				got := s.Call("GET", "/api/v1/admin/"+list+"?filter[search]="+url.QueryEscape(q), admin, nil).Want(200).Column("name")
+				if len(got) != len(want) || len(titles(find(s, admin, across, q), group)) != len(want) {
+					t.Errorf("%s for %q: %v", list, q, got)
+				}
+			}
+			a := find(s, ada.Token, ada.Path("/search"), q)
+			if len(titles(a, "members")) != len(want) || len(titles(a, "api_keys")) != len(want) {
+				t.Errorf("members and keys for %q: %s", q, a.Text)
+			}
+		}
+	})
+}
