@@ -104,7 +104,7 @@ func (s *Service) mailReceipt(ctx context.Context, inv Invoice, paidCents int64)
 		r.PaidAt = *inv.PaidAt
 	}
 	for _, line := range inv.Lines {
-		if line.PlanID != nil {
+		if line.PlanID != nil && line.Amount.AmountCents > 0 { // not the credit for a previous plan
 			r.What = line.Description
 			break
 		}

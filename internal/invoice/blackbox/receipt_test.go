@@ -58,3 +58,25 @@ func TestOptionalMails(t *testing.T) {
 		}
 	}
 }
+
+// The receipt for a change names the new plan, not the unused time of the previous one.
+func TestReceiptForAChange(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("larger", "flat", "month", 4900, 0, nil)
+		ada := s.NewCustomer("ada")
+		ada.Buy(s.PlanID(ada.Owner, "starter"), "EUR", apptest.Card(apptest.CardPays))
+		ada.Call("POST", ada.Path("/subscription/change-plan"), ada.Token, apptest.Object{"new_plan_id": s.PlanID(ada.Owner, "larger")}).Want(200)
+		number := s.Call("GET", ada.Path("/invoices"), ada.Token, nil).Want(200).Str("data.0.number")
+		var text string
+		apptest.Eventually(t, "the receipt", func() bool {
+			return slices.ContainsFunc(s.Mails("billing@example.com"), func(m map[string]any) bool {
+				text, _ = m["text"].(string)
+				return m["subject"] == "Receipt for invoice "+number
+			})
+		})
+		if !strings.Contains(text, "remaining time") || strings.Contains(text, "unused time") {
+			t.Errorf("the receipt reads %s", text)
+		}
+	}, func(s *settings.Settings) { s.OptionalMails = []string{"receipt"} })
+}
