@@ -273,7 +273,8 @@ func (s *Service) discountNext(ctx context.Context, m move, change psp.Change, f
 	}
 	startsTrial := m.sub.Status == Trialing || !change.TrialEnd.IsZero() ||
 		m.takesCheckout && !o.nextBillingAt.Equal(addInterval(from, m.plan.Interval))
-	if d.Duration == discount.Once && !startsTrial || end != nil && !o.nextBillingAt.Before(*end) {
+	billsNothing := change.Unprorated && !m.beginsPeriod() // without an invoice, nothing uses up the discount
+	if d.Duration == discount.Once && !startsTrial && !billsNothing || end != nil && !o.nextBillingAt.Before(*end) {
 		return nil
 	}
 	off, err := s.offOf(ctx, d, o.nextAmount, m.sub.Currency)

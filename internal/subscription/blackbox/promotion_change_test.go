@@ -106,6 +106,12 @@ func TestOnceAfterATrialOfAChange(t *testing.T) {
 		if n := redemptions(s, code); n != 2 {
 			t.Errorf("%v redemptions", n)
 		}
+		for _, c := range []*apptest.Customer{redeems, has} {
+			apptest.Eventually(t, "the discount at the provider", func() bool {
+				list, _ := s.ProviderObjects(c.Owner, "subscription")[0].At("discounts").([]any)
+				return len(list) == 1
+			})
+		}
 		pass(s, 15*24*time.Hour, redeems, has)
 		for _, c := range []*apptest.Customer{redeems, has} {
 			s.Subscription(c.Owner).WantAt("data.status", "active").WantAt("data.discount", nil)
@@ -180,5 +186,23 @@ func TestEstimateIsNetOfDiscounts(t *testing.T) {
 		pass(s, 32*24*time.Hour, ada)
 		in := s.Call("GET", ada.Path("/invoices"), ada.Token, nil).Want(200)
 		in.WantAt("data.0.total.amount_cents", 500.0)
+	})
+}
+
+// A change for which nothing is billed does not use up a discount with the duration once: the preview
+// and the next invoice have it.
+func TestOnceAfterAChangeThatBillsNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large, small := monthly(s, "large", 3000), monthly(s, "small", 1000)
+		promo(s, "single", apptest.Object{"duration": "once"})
+		ada := s.NewCustomer("ada")
+		makeContract(ada, apptest.Object{"plan_id": large, "currency": "EUR", "collection": "invoice"}).Want(201)
+		pass(s, 24*time.Hour, ada) // the first invoice is not paid
+		shown := ada.Call("GET", ada.Path("/subscription/preview-change?promotion_code=single&new_plan_id="+small), ada.Token, nil).Want(200)
+		shown.WantAt("data.net.cents", 0.0).WantAt("data.next_amount.cents", 500.0)
+		ada.Call("POST", ada.Path("/subscription/change-plan"), ada.Token, apptest.Object{"new_plan_id": small, "promotion_code": "single"}).Want(200)
+		pass(s, 32*24*time.Hour, ada)
+		s.Call("GET", ada.Path("/invoices"), ada.Token, nil).Want(200).WantAt("data.0.total.amount_cents", 500.0)
 	})
 }
