@@ -44,8 +44,8 @@ func newAllowances(db *sqldb.DB, c clock.Clock, entitlements *entitlement.Servic
 }
 
 // Allowances returns the queries that load the allowances of tenants, and a function that returns
-// the allowances once the queries have run. A tenant is left out if neither a subscription nor a
-// default plan sets its limits. Callers share the allowances and must not change them.
+// the allowances once the queries have run. A tenant is left out if it has no plan, no overrides and
+// no subscription that ended recently. Callers share the allowances and must not change them.
 func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error)) {
 	cached, missing, store := a.cache.Lookup(ctx, tenantIDs)
 	now := a.clock.Now()
@@ -88,12 +88,10 @@ func (a allowances) load(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context
 					return nil, err
 				}
 			}
-			if t.PlanID != uuid.Nil {
-				allowance.Billing = &usage.Billing{
-					ByCalendar: t.IsDefault(),
-					Anchor:     t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
-					Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd}, Former: formerBilling(t.Former),
-				}
+			allowance.Billing = &usage.Billing{
+				ByCalendar: t.Status == "",
+				Anchor:     t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
+				Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd}, Former: formerBilling(t.Former),
 			}
 			all[id] = allowance
 		}

@@ -54,8 +54,8 @@ const (
 
 // Billing holds the billing terms of a subscription.
 type Billing struct {
-	// ByCalendar is set for the default plan, whose months are calendar months in UTC. The other
-	// fields except Former are then unused.
+	// ByCalendar is set without a subscription. Months are then calendar months in UTC, and the other
+	// fields except Former are unused.
 	ByCalendar bool
 	// Anchor is the start of any one billing period. The interval determines the starts of the
 	// others.

@@ -100,3 +100,54 @@ func TestOverrideRefusals(t *testing.T) {
 		s.Call("GET", "/api/v1/admin/tenants/"+ada.Tenant+"/limits", ada.Token, nil).WantRefused(403, "")
 	})
 }
+
+// The end of a subscription without a default plan does not reset the windows of an override and a
+// cap (rules: usage#interrupted-windows).
+func TestLimitsAfterASubscription(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product, free := newDefaultPlan(k)
+		k.AdminCall("PATCH", "/plans/"+free, apptest.Object{"is_default": false}).Want(200)
+		paid := k.CreatePricedPlan(product, "paid", map[string]int{"EUR": 1000})
+		first := time.Date(s.Now().Year(), s.Now().Month()+1, 1, 0, 0, 0, 0, time.UTC)
+		s.AdvanceTo(first.AddDate(0, 0, 19))
+		k = s.CatalogAdmin()
+		limits := map[string]func(c *apptest.Customer){
+			"override": func(c *apptest.Customer) {
+				k.AdminCall("PUT", "/tenants/"+c.Tenant+"/limits/calls", apptest.Object{"type": "quota", "value": 10, "reason": "pilot"}).Want(200)
+			},
+			"cap": func(c *apptest.Customer) {
+				c.Call("PUT", c.Path("/usage/calls/cap"), c.Token, apptest.Object{"limit": 10}).Want(200)
+			},
+		}
+		customers := map[string]*apptest.Customer{}
+		for name, limit := range limits {
+			c := s.NewCustomer(name)
+			customers[name] = c
+			c.Buy(paid, "EUR", apptest.Card(apptest.CardPays))
+			limit(c)
+			recordCalls(c, 10).Want(201)
+		}
+		next := first.AddDate(0, 1, 0)
+		s.AdvanceTo(next.AddDate(0, 0, 4))
+		for name, c := range customers {
+			c.LogInAgain()
+			recordCalls(c, 1).WantRefused(429, "QUOTA_EXCEEDED")
+			s.Cancel(c.Owner, true).Want(200)
+			if used := usedCalls(c); used != 10.0 {
+				t.Errorf("%s: after the cancellation %v calls, want 10", name, used)
+			}
+			recordCalls(c, 1).WantRefused(429, "QUOTA_EXCEEDED")
+		}
+		s.AdvanceTo(next.AddDate(0, 0, 20)) // after the interrupted window
+		for name, c := range customers {
+			c.LogInAgain()
+			if used := usedCalls(c); used != 0.0 {
+				t.Errorf("%s: after the interrupted window %v calls, want 0", name, used)
+			}
+			recordCalls(c, 10).Want(201)
+			recordCalls(c, 1).WantRefused(429, "QUOTA_EXCEEDED")
+		}
+	})
+}

@@ -166,7 +166,7 @@ func TermTables() []string {
 
 // TermsOf returns the queries that read the terms of tenants, and a function that returns the terms
 // once the queries have run, in the transaction of ctx or without one. A tenant is missing in the
-// result if it has no plan and no overrides.
+// result if it has no plan, no overrides and no former terms.
 func (r Register) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Terms, error)) {
 	terms := make(map[uuid.UUID]Terms, len(tenantIDs))
 	if len(tenantIDs) == 0 {
@@ -193,10 +193,10 @@ func (r Register) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read fu
 		}
 		for _, id := range tenantIDs {
 			t, subscribed := terms[id]
-			if !subscribed && plans.standard == uuid.Nil && overrides[id] == nil {
+			if !subscribed && plans.standard == uuid.Nil && overrides[id] == nil && former[id] == nil {
 				continue
 			}
-			if !subscribed && plans.standard != uuid.Nil {
+			if !subscribed {
 				t = Terms{PlanID: plans.standard, Former: former[id]}
 			}
 			t.planFeatures, t.Overrides = *plans.plan(t.PlanID), overrides[id]
