@@ -177,15 +177,23 @@ func (r *run) reportRow(ctx context.Context, row report) error {
 // next chunk begins now. It returns errChanged if another sender has stored that.
 func (r *Reporter) saveProgress(ctx context.Context, row report, done int, rejected []rejection, now time.Time) error {
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
-		for _, f := range rejected {
-			r.deps.Log.ErrorContext(ctx, "usage rejected by the payment provider", "event", f.ID, "tenant", f.TenantID, "meter", f.MeterID,
-				"recorded_at", f.At, "reason", f.reason)
-			if err := r.store.insertRejection(ctx, f, now); err != nil {
-				return err
-			}
+		if err := r.saveRejections(ctx, rejected, now); err != nil {
+			return err
 		}
 		return r.store.advanceReport(ctx, row, done, now)
 	})
+}
+
+// saveRejections logs and stores rejected figures.
+func (r *Reporter) saveRejections(ctx context.Context, rejected []rejection, now time.Time) error {
+	for _, f := range rejected {
+		r.deps.Log.ErrorContext(ctx, "usage rejected by the payment provider", "event", f.ID, "tenant", f.TenantID, "meter", f.MeterID,
+			"recorded_at", f.At, "reason", f.reason)
+		if err := r.store.insertRejection(ctx, f, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ignoreDeadline returns nil if the deadline of the run has passed, and err otherwise. The next run

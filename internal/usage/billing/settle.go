@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -112,7 +113,8 @@ func (s settlement) report(ctx context.Context) error {
 }
 
 // settleRow reports the tenant's figures in a row, or returns errChanged if Report has reported all
-// of them. Rejections are ignored: Report gets the same rejection later and stores it.
+// of them. It stores late usage as rejected, because Report cannot tell it from the settled usage
+// once the subscription has ended (see target). Report stores all other rejections.
 func (s settlement) settleRow(ctx context.Context, row report) error {
 	figures, err := decode(row.figures)
 	if err != nil {
@@ -142,7 +144,12 @@ func (s settlement) settleRow(ctx context.Context, row report) error {
 	s.queuedAt = row.createdAt
 	for len(mine) > 0 {
 		n := min(chunkSize, len(mine))
-		if _, err := s.send(ctx, mine[:n]); err != nil {
+		rejected, err := s.send(ctx, mine[:n])
+		if err != nil {
+			return err
+		}
+		late := slices.DeleteFunc(rejected, func(r rejection) bool { return r.reason != periodClosed })
+		if err := s.saveRejections(ctx, late, now); err != nil {
 			return err
 		}
 		for _, f := range mine[:n] {

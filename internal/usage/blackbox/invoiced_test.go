@@ -150,6 +150,33 @@ func TestLateUsageIsListed(t *testing.T) {
 	})
 }
 
+// Late usage is also listed if the subscription ends before the usage is reported.
+func TestLateUsageBeforeACancellationIsListed(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan := sellMetered(s, "mails", "sum", "100", nil)
+		c := s.NewCustomer("ada")
+		c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		begun := s.Now()
+		s.AdvanceTo(begun.AddDate(0, 1, 0).Add(3 * time.Hour))
+		c.LogInAgain()
+		s.AwaitJobs()
+		record(c, "mails", 3, apptest.Object{"recorded_at": begun.Add(time.Hour).Format(time.RFC3339)})
+		s.Cancel(c.Owner, true).Want(200)
+		var out bytes.Buffer
+		awaitJobs(s, "that the late usage is listed", func() bool {
+			out.Reset()
+			if err := commands.ListRefusedUsage(t.Context(), s.CLISettings(), &out); err != nil {
+				t.Fatal(err)
+			}
+			return metric(s, "tenantry_usage_report_lag_seconds") == 0
+		})
+		if !strings.Contains(out.String(), "period_closed") || strings.Count(out.String(), "\n") != 2 || !strings.Contains(out.String(), " 3 ") {
+			t.Errorf("listed is\n%s", out.String())
+		}
+	})
+}
+
 // The estimate equals the usage on the next invoice to the cent: for all aggregations and reset
 // intervals, for months and years, after a price change, in a trial, and with a plan that does not
 // bill usage.
