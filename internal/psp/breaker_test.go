@@ -3,6 +3,7 @@ package psp_test
 import (
 	"context"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -117,4 +118,33 @@ func TestBreakerAndCallersThatGiveUp(t *testing.T) {
 		return len(provider.requests()) > sent
 	})
 	testkit.Eventually(t, "a closed breaker", func() bool { return createProduct(t.Context(), client) == nil })
+}
+
+// A deadline of the caller that cuts a call short does not open the breaker. A call that had enough
+// time counts as an outage.
+func TestBreakerAndDeadlinesOfCallers(t *testing.T) {
+	t.Parallel()
+	provider, client, _ := moody(t, func(c *psp.Config) { c.BreakerPause = time.Hour })
+	callFor := func(limit time.Duration) {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		_, err := client.CreateProduct(ctx, psp.ProductParams{Key: "k", Name: "slow"})
+		checkPSPError(t, err)
+	}
+	together := func(limit time.Duration) {
+		var calls sync.WaitGroup
+		for range 3 {
+			calls.Go(func() { callFor(limit) })
+		}
+		calls.Wait()
+	}
+	together(300 * time.Millisecond)
+	together(1500 * time.Millisecond)
+	if got := len(provider.requests()); got != 6 {
+		t.Errorf("%d requests, want 6: short deadlines opened the breaker", got)
+	}
+	callFor(300 * time.Millisecond)
+	if got := len(provider.requests()); got != 6 {
+		t.Errorf("%d requests, want 6: a provider that does not respond did not open the breaker", got)
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/breaker"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp/calls"
 	"github.com/tenantry/tenantry/internal/psp/charge"
 )
@@ -127,6 +128,8 @@ func (c *Client) attempt(ctx context.Context, op string, f func(ctx context.Cont
 
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
+	machine := clock.System() // like the breaker's
+	began := machine.Now()
 	var last error
 	ran := false
 	err := c.retry(limited, func() error {
@@ -134,14 +137,14 @@ func (c *Client) attempt(ctx context.Context, op string, f func(ctx context.Cont
 		before := last
 		last = f(limited)
 		if before == nil || !isReplayed(last) {
-			verdict = classifyCall(ctx, last) // a replayed answer contains no new information
+			verdict = classifyCall(ctx, last, machine.Now().Sub(began)) // a replayed answer contains no new information
 		}
 		return last
 	})
 	if ran {
 		return last // more specific than the timeout
 	}
-	verdict = classifyCall(ctx, err)
+	verdict = classifyCall(ctx, err, machine.Now().Sub(began))
 	return err
 }
 

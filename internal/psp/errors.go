@@ -102,14 +102,19 @@ const (
 // String returns the name of a verdict for metrics.
 func (v verdict) String() string { return [...]string{"answered", "outage", "abandoned"}[v] }
 
-func classifyCall(ctx context.Context, err error) verdict {
+// patience is how long a call must have run so that the deadline of its caller counts as an outage.
+// A run that reports usage for a limited time cuts off many calls at once when its time is over.
+const patience = time.Second
+
+// classifyCall returns the verdict of a call that ran for the given time in the context of its caller.
+func classifyCall(ctx context.Context, err error, took time.Duration) verdict {
 	var e *stripe.Error
 	switch {
 	case err == nil, charge.IsLookup(err):
 		return answered
 	case errors.As(err, &e) && e.HTTPStatusCode < http.StatusInternalServerError, isReplayed(err):
 		return answered
-	case e == nil && errors.Is(ctx.Err(), context.Canceled):
+	case e == nil && (errors.Is(ctx.Err(), context.Canceled) || ctx.Err() != nil && took < patience):
 		return unknown
 	default:
 		return outage
