@@ -296,7 +296,7 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 		},
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Packs: d.packs, Meters: d.meters})
-	paying := payers{Subscriptions: d.subscriptions, Tenants: d.tenants, Catalog: d.catalog}
+	paying := payers{DB: p.db, Subscriptions: d.subscriptions, Tenants: d.tenants, Catalog: d.catalog}
 	d.estimator = billing.NewEstimator(p.db, p.clock, paying, currency.Decimals(p.db))
 	d.reporter = billing.NewReporter(billing.ReporterDeps{
 		DB: p.db, Clock: p.clock, Log: p.log, Provider: p.provider, Customers: d.customers, Payers: paying,

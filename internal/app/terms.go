@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
@@ -131,6 +132,7 @@ func formerBilling(terms []entitlement.FormerTerms) []usage.FormerBilling {
 
 // payers provides a tenant's currency, billing period and metered prices to the usage domain.
 type payers struct {
+	DB            *sqldb.DB
 	Subscriptions *subscription.Service
 	Tenants       *tenant.Service
 	Catalog       *catalog.Service
@@ -225,6 +227,14 @@ func (p payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) 
 		for _, sub := range subs {
 			if !isInBilledPeriod(sub, at) {
 				continue
+			}
+			// The plan can have changed since.
+			plan, known, err := journal.PlanAt(ctx, p.DB, sub.ID, at)
+			if err != nil {
+				return false, err
+			}
+			if known {
+				sub.PlanID = plan
 			}
 			if pays, err := p.paysUsage(ctx, sub); pays || err != nil {
 				return pays, err

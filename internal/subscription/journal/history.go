@@ -103,6 +103,17 @@ func (h *History) addLevel(l Level) {
 	h.Levels = append(h.Levels, l)
 }
 
+// planAt returns the plan at the given time. known is false before the first level.
+func (h *History) planAt(at time.Time) (plan uuid.UUID, known bool) {
+	for _, l := range h.Levels {
+		if l.At > at.UnixMicro() {
+			break
+		}
+		plan, known = l.PlanID, true
+	}
+	return plan, known
+}
+
 // hasPaid reports whether the history has a payment for a plan at or before the given time.
 func (h *History) hasPaid(plan uuid.UUID, at time.Time) bool {
 	for _, p := range h.Payments {

@@ -49,6 +49,14 @@ func Note(ctx context.Context, db *sqldb.DB, tenantID, id uuid.UUID, at time.Tim
 	})
 }
 
+// PlanAt returns the plan that a subscription had at the given time. known is false if its history
+// begins later.
+func PlanAt(ctx context.Context, db *sqldb.DB, id uuid.UUID, at time.Time) (plan uuid.UUID, known bool, err error) {
+	h, err := store{db}.history(ctx, subscription{id: id})
+	plan, known = h.planAt(at)
+	return plan, known, err
+}
+
 // Pay records the payment of an invoice with a total above 0 that bills plans of the provider's
 // subscription. If plans is empty, the subscription's current plan counts. Only the first payment of a
 // subscription for each plan is kept, regardless of the order in which payments are stored. Pay ignores

@@ -177,6 +177,34 @@ func TestLateUsageBeforeACancellationIsListed(t *testing.T) {
 	})
 }
 
+// After a change to a plan without usage, late usage is listed if the plan at its time billed usage.
+func TestLateUsageAfterAChangeOfPlan(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan := sellMetered(s, "mails", "sum", "100", nil)
+		s.AddPlan("solo", "flat", "month", 2000, 0, nil)
+		c := s.NewCustomer("ada")
+		c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		begun := s.Now()
+		s.AdvanceTo(begun.AddDate(0, 1, 0).Add(3 * time.Hour))
+		c.LogInAgain()
+		s.ChangePlan(c.Owner, "solo", nil).Want(200)
+		s.AdvanceTo(begun.AddDate(0, 2, 0).Add(3 * time.Hour))
+		c.LogInAgain()
+		for quantity, at := range map[int]time.Time{3: begun.AddDate(0, 0, 27), 4: begun.AddDate(0, 1, 10)} {
+			record(c, "mails", quantity, apptest.Object{"recorded_at": at.Format(time.RFC3339)})
+		}
+		awaitJobs(s, "the end of the reports", func() bool { return metric(s, "tenantry_usage_report_lag_seconds") == 0 })
+		var out bytes.Buffer
+		if err := commands.ListRefusedUsage(t.Context(), s.CLISettings(), &out); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(out.String(), "period_closed") != 1 || !strings.Contains(out.String(), " 3 ") {
+			t.Errorf("listed is\n%s", out.String())
+		}
+	})
+}
+
 // The estimate equals the usage on the next invoice to the cent: for all aggregations and reset
 // intervals, for months and years, after a price change, in a trial, and with a plan that does not
 // bill usage.
