@@ -151,8 +151,8 @@ func TestReportSendsEveryBillableEventOnce(t *testing.T) {
 	})
 }
 
-// The reported figures always add up to the maximum of each period, whether the provider sums them
-// or takes the last one.
+// The reported figures always add up to the maxima of the periods. If the provider takes the last
+// figure, it is the sum of the maxima in the billing period.
 func TestReportSendsRisingMaxima(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -182,7 +182,7 @@ func TestReportSendsRisingMaxima(t *testing.T) {
 			"cus peak 1 @ 2026-11-20 00:00:00", "cus peak 2.5 @ 2026-11-21 11:00:00", "cus peak 3 @ 2026-11-21 12:00:00")
 		record("6", "2026-11-21 12:00")
 		record("2", "2026-11-20 06:00")
-		tell(psp.AggregateLast, "cus month 6 @ 2026-11-21 12:00:00", "cus peak 2 @ 2026-11-20 23:59:59", "cus peak 6 @ 2026-11-21 12:00:00")
+		tell(psp.AggregateLast, "cus month 6 @ 2026-11-21 12:00:00", "cus peak 8 @ 2026-11-21 12:00:00", "cus peak 8 @ 2026-11-21 12:00:00")
 		// A new subscription starts a new maximum.
 		w.Clock.Set(usagetest.At("2026-11-22"))
 		w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-22", usage.Month, 1, "2026-11-22", "2026-12-22")})

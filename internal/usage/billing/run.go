@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/usage"
 )
@@ -136,32 +137,68 @@ func (r *run) adjustTime(ctx context.Context, f usage.Figure, to target) (_ usag
 	return f, err
 }
 
-// replaceByMaximum replaces the increase of a maximum with the current maximum, for a provider's
-// meter that takes the last figure. It sets the latest possible time in the period, so that this
-// figure is the last one. For a price that was added during the period, the quantity is the
-// increase since then.
+// replaceByMaximum replaces the increase of a maximum with the sum of the maxima so far, as in the
+// estimate, for a provider's meter that takes the last figure. It sets the latest possible time in
+// the billing period, so that this figure is the last one. For a price that was added during the
+// period, only the increase since then counts.
 func (r *run) replaceByMaximum(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
-	m := *to.maximum
-	p := usage.PeriodOf(m.Reset, to.billing, f.At)
-	counter, err := r.records.ReadCounter(ctx, f.TenantID, m, p, f.At)
+	p := periodBilled(to.maximum.Reset, to.billing, f.At)
+	end := p.End
+	if to.addedAt.After(p.Start) {
+		p.Start = to.addedAt
+	}
+	sum, err := r.sumOfMaxima(ctx, f, to, p)
 	if err != nil {
 		return f, err
 	}
-	highest := counter.Value
-	if to.addedAt.After(p.Start) {
-		before, err := r.records.Count(ctx, f.TenantID, m, usage.Period{Start: p.Start, End: to.addedAt})
-		if err != nil {
-			return f, err
-		}
-		highest = highest.Sub(before.Value)
+	if quantity, fits := sum.Quantity(); fits {
+		f.Quantity = quantity
 	}
-	f.Quantity, _ = highest.Quantity() // a maximum always fits into a Quantity
-	if r.deps.Clock.Now().Before(p.End) {
+	if r.deps.Clock.Now().Before(end) {
 		f.At = r.deps.Clock.Now()
-	} else if last := p.End.Add(-time.Second); last.After(f.At) { // the provider counts in seconds
+	} else if last := end.Add(-time.Second); last.After(f.At) { // the provider counts in seconds
 		f.At = last
 	}
 	return f, nil
+}
+
+// sumOfMaxima returns the sum of the maxima in a period of a target's meter. Without billing terms,
+// such as for an unpaid subscription, it is the maximum of the period.
+func (r *run) sumOfMaxima(ctx context.Context, f usage.Figure, to target, p usage.Period) (money.Total, error) {
+	if to.billing == nil {
+		counter, err := r.records.ReadCounter(ctx, f.TenantID, *to.maximum, p, f.At)
+		return counter.Value, err
+	}
+	estimator := Estimator{store: r.store, records: r.records}
+	return estimator.billedMaxima(ctx, f.TenantID, *to.maximum, to.billing, p)
+}
+
+// periodBilled returns the billing period that contains a time: the current one or the one before.
+// Without billing terms it is the meter's own period.
+func periodBilled(reset usage.ResetInterval, b *usage.Billing, at time.Time) usage.Period {
+	switch {
+	case b == nil:
+		return usage.PeriodOf(reset, nil, at)
+	case !at.Before(b.Current.End):
+		return usage.PeriodOf(usage.ResetMonthly, b, at)
+	case !at.Before(b.Current.Start):
+		return b.Current
+	}
+	former := usage.Period{Start: b.Current.Start, End: b.Current.Start}
+	switch n := b.IntervalCount; b.IntervalUnit {
+	case usage.Day:
+		former.Start = former.End.AddDate(0, 0, -n)
+	case usage.Week:
+		former.Start = former.End.AddDate(0, 0, -7*n)
+	case usage.Year:
+		n *= 12
+		fallthrough
+	case usage.Month:
+		for range n { // from window to window, because months differ in length
+			former.Start = usage.PeriodOf(usage.ResetMonthly, b, former.Start.Add(-time.Microsecond)).Start
+		}
+	}
+	return former
 }
 
 // target is the destination of a figure. Without a customer or an event name the figure is free,

@@ -216,6 +216,7 @@ func TestEstimateIsTheNextInvoice(t *testing.T) {
 		plans["month"] = sellMetered(s, "m-sum", "sum", "12.5", nil)
 		sellMeter(s, "m-day", "sum", "0.003", apptest.Object{"reset_interval": "daily"})
 		sellMeter(s, "m-max", "sum", "7", apptest.Object{"aggregation_type": "max", "reset_interval": "weekly"})
+		sellMeter(s, "m-peak", "last", "9", apptest.Object{"aggregation_type": "max", "reset_interval": "weekly"})
 		sellMeter(s, "m-last", "last", "33.3", apptest.Object{"aggregation_type": "last_value", "reset_interval": "none"})
 		k := s.CatalogAdmin()
 		plans["trial"] = k.CreatePricedPlan(k.CreateProduct("tried"), "tried", map[string]int{"EUR": 1000}, apptest.Object{"pricing_type": "usage", "trial_days": 20})
@@ -231,7 +232,7 @@ func TestEstimateIsTheNextInvoice(t *testing.T) {
 			s.AdvanceTo(s.Now().Add(apptest.Day))
 			for name, c := range buyers {
 				c.LogInAgain()
-				for _, code := range []string{"m-sum", "m-day", "m-max", "m-last"} {
+				for _, code := range []string{"m-sum", "m-day", "m-max", "m-peak", "m-last"} {
 					if name != "month" && day%5 > 0 || random.IntN(3) == 0 {
 						continue
 					}
