@@ -45,8 +45,9 @@ func newAllowances(db *sqldb.DB, c clock.Clock, entitlements *entitlement.Servic
 }
 
 // Allowances returns the queries that load the allowances of tenants, and a function that returns
-// the allowances once the queries have run. A tenant is left out if it has no plan, no overrides and
-// no subscription that ended recently. Callers share the allowances and must not change them.
+// the allowances once the queries have run. A tenant is left out if neither a plan, an override nor a
+// recently ended subscription sets its limits or periods. Callers share the allowances and must not
+// change them.
 func (a allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error)) {
 	cached, missing, store := a.cache.Lookup(ctx, tenantIDs)
 	now := a.clock.Now()

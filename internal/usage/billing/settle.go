@@ -113,7 +113,7 @@ func (s settlement) report(ctx context.Context) error {
 }
 
 // settleRow reports the tenant's figures in a row, or returns errChanged if Report has reported all
-// of them. It stores late usage as rejected, because Report cannot tell it from the settled usage
+// of them. It stores late usage as rejected, because Report cannot distinguish it from settled usage
 // once the subscription has ended (see target). Report stores all other rejections.
 func (s settlement) settleRow(ctx context.Context, row report) error {
 	figures, err := decode(row.figures)
