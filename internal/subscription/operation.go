@@ -35,9 +35,11 @@ import (
 // back.
 
 const (
+	// sendTime limits the calls to the provider, as the request timeout does.
+	sendTime = 30 * time.Second
 	// operationLease is longer than it takes to call the provider and to read the state back. It
 	// only matters if a process dies in between. Like busyWait, it is real time.
-	operationLease = 45 * time.Second
+	operationLease = sendTime + 15*time.Second
 	// repeatWindow is how long a retry can continue an operation whose outcome is unknown. After
 	// that, any effect has long been read back and the instruction is out of date.
 	repeatWindow = time.Hour
@@ -102,7 +104,9 @@ func (s *Service) operate(ctx context.Context, o steps) (Subscription, error) {
 	if err != nil || !claimed {
 		return op.before, err
 	}
-	sent := o.send(ctx, op)
+	sending, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	sent := o.send(sending, op)
 	switch {
 	case o.explain == nil:
 		sent = notFoundAs(o.missing, sent)
