@@ -1,1 +1,0 @@
-import{Kt as e,Ln as t,Tn as n}from"./index-BpQ7OwRg.js";import{t as r}from"./shared~Deliveries~Delivery-Cu7kRHMu.js";var i=t();function a(){let{id:t}=e(),{endpointId:a,deliveryId:o}=n({from:`/signed-in/tenant/developers/webhooks/$endpointId/$deliveryId`});return(0,i.jsx)(r,{scope:{tenantId:t},endpointId:a,id:o})}export{a as default};

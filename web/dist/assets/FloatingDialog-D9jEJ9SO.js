@@ -1,0 +1,1 @@
+export{n as default}from"./floating-DP2uIAif.js";

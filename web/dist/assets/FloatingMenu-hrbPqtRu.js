@@ -1,0 +1,1 @@
+export{t as default}from"./floating-DP2uIAif.js";

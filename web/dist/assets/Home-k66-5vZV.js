@@ -1,1 +1,0 @@
-export{t as default}from"./platform-home-YLrTR48B.js";

@@ -1,1 +1,0 @@
-export{i as LastUsed,a as Providers,o as keepBack}from"./sign-in-B5-9Q86W.js";

@@ -1,1 +1,0 @@
-export{n as SecondFactor}from"./sign-in-B5-9Q86W.js";

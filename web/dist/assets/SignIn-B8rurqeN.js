@@ -1,1 +1,0 @@
-export{t as default}from"./sign-in-B5-9Q86W.js";

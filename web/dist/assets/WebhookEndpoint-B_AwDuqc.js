@@ -1,1 +1,0 @@
-import{Ln as e,Tn as t}from"./index-BpQ7OwRg.js";import{t as n}from"./shared~WebhookEndpoint~WebhookEndpoint-B5PerYo6.js";var r=e();function i(){let{endpointId:e}=t({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(n,{scope:`platform`,id:e})}export{i as default};

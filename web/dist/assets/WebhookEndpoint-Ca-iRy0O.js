@@ -1,1 +1,0 @@
-import{Kt as e,Ln as t,Tn as n}from"./index-BpQ7OwRg.js";import{t as r}from"./shared~WebhookEndpoint~WebhookEndpoint-B5PerYo6.js";var i=t();function a(){let{id:t}=e(),{endpointId:a}=n({strict:!1});return(0,i.jsx)(r,{scope:{tenantId:t},id:a})}export{a as default};
