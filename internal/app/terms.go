@@ -152,8 +152,13 @@ func (p payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, e
 	current := usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd}
 	payer := billing.Payer{Currency: sub.Currency}
 	if sub.Status.IsRunning() {
+		former, err := sub.FormerTerms()
+		if err != nil {
+			return payer, err
+		}
 		payer.Billing = &usage.Billing{
 			Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount), Current: current,
+			Former: formerBilling(former),
 		}
 	}
 	items, known, err := sub.MeteredItems()

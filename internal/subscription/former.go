@@ -19,6 +19,11 @@ func (s Subscription) termsUntil(until time.Time) entitlement.FormerTerms {
 	}
 }
 
+// FormerTerms returns the billing terms that ended within the last month, ordered by their end.
+func (s Subscription) FormerTerms() ([]entitlement.FormerTerms, error) {
+	return entitlement.DecodeFormer(s.former)
+}
+
 // sameBilling reports whether both subscriptions have the same billing terms.
 func (s Subscription) sameBilling(o Subscription) bool {
 	return s.BillingAnchor.Equal(o.BillingAnchor) && s.IntervalUnit == o.IntervalUnit && s.IntervalCount == o.IntervalCount

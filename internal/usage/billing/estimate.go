@@ -211,6 +211,13 @@ func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usag
 		return sum, err
 	}
 	for _, c := range counters {
+		if c.period.End.After(p.End) {
+			part, err := s.records.Count(ctx, tenantID, m, usage.Period{Start: c.period.Start, End: p.End})
+			if err != nil {
+				return money.Total{}, err
+			}
+			c.value = part.Value
+		}
 		sum, _ = sum.Add(c.value)
 		if !c.period.Start.Before(p.Start) {
 			continue

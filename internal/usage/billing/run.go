@@ -142,7 +142,8 @@ func (r *run) adjustTime(ctx context.Context, f usage.Figure, to target) (_ usag
 // the billing period, so that this figure is the last one. For a price that was added during the
 // period, only the increase since then counts.
 func (r *run) replaceByMaximum(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
-	p := periodBilled(to.maximum.Reset, to.billing, f.At)
+	var p usage.Period
+	to.billing, p = periodBilled(to.maximum.Reset, to.billing, f.At)
 	end := p.End
 	if to.addedAt.After(p.Start) {
 		p.Start = to.addedAt
@@ -173,32 +174,46 @@ func (r *run) sumOfMaxima(ctx context.Context, f usage.Figure, to target, p usag
 	return estimator.billedMaxima(ctx, f.TenantID, *to.maximum, to.billing, p)
 }
 
-// periodBilled returns the billing period that contains a time: the current one or the one before.
+// periodBilled returns the billing period that contains a time, and the terms that applied in it.
 // Without billing terms it is the meter's own period.
-func periodBilled(reset usage.ResetInterval, b *usage.Billing, at time.Time) usage.Period {
+func periodBilled(reset usage.ResetInterval, b *usage.Billing, at time.Time) (*usage.Billing, usage.Period) {
 	switch {
 	case b == nil:
-		return usage.PeriodOf(reset, nil, at)
+		return b, usage.PeriodOf(reset, nil, at)
 	case !at.Before(b.Current.End):
-		return usage.PeriodOf(usage.ResetMonthly, b, at)
+		return b, usage.PeriodOf(usage.ResetMonthly, b, at)
 	case !at.Before(b.Current.Start):
-		return b.Current
+		return b, b.Current
 	}
-	former := usage.Period{Start: b.Current.Start, End: b.Current.Start}
-	switch n := b.IntervalCount; b.IntervalUnit {
-	case usage.Day:
-		former.Start = former.End.AddDate(0, 0, -n)
-	case usage.Week:
-		former.Start = former.End.AddDate(0, 0, -7*n)
-	case usage.Year:
-		n *= 12
-		fallthrough
-	case usage.Month:
-		for range n { // from window to window, because months differ in length
-			former.Start = usage.PeriodOf(usage.ResetMonthly, b, former.Start.Add(-time.Microsecond)).Start
+	for i := range b.Former { // other terms, replaced at the end of their last period
+		if f := &b.Former[i]; at.Before(f.Until) {
+			terms := f.Billing
+			terms.Current = terms.Current.Intersect(usage.Period{Start: terms.Current.Start, End: f.Until})
+			_, p := periodBilled(reset, &terms, at)
+			return &f.Billing, p
 		}
 	}
-	return former
+	former := usage.Period{Start: b.Current.Start}
+	for at.Before(former.Start) {
+		former.End = former.Start
+		switch n := b.IntervalCount; b.IntervalUnit {
+		case usage.Day:
+			former.Start = former.End.AddDate(0, 0, -n)
+		case usage.Week:
+			former.Start = former.End.AddDate(0, 0, -7*n)
+		case usage.Year:
+			n *= 12
+			fallthrough
+		case usage.Month:
+			for range n { // from window to window, because months differ in length
+				former.Start = usage.PeriodOf(usage.ResetMonthly, b, former.Start.Add(-time.Microsecond)).Start
+			}
+		}
+		if !former.Start.Before(former.End) { // no interval
+			break
+		}
+	}
+	return b, former
 }
 
 // target is the destination of a figure. Without a customer or an event name the figure is free,
