@@ -22,6 +22,7 @@ var (
 	errNotOwner    = fault.New(fault.Forbidden, "error.owner_only")
 	errNoMember    = fault.OnField("user_id", "validation.exists")
 	errOtherMember = fault.OnField("user_id", "validation.other_member")
+	errNoOwner     = fault.OnField("user_id", "validation.first_owner")
 
 	errNoRole       = fault.New(fault.NotFound, "error.not_found")
 	errBuiltInRole  = fault.New(fault.Forbidden, "error.built_in_role")

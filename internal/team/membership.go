@@ -110,7 +110,8 @@ func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID u
 }
 
 // TransferByPlatform is Transfer by a platform admin, for example because the owner has left the
-// company. If the given user is the owner or not a member, it returns a validation error on user_id.
+// company. If the given user is the owner or not a member, or if the tenant is without an owner, it
+// returns a validation error on user_id.
 func (s *Service) TransferByPlatform(ctx context.Context, tenantID uuid.UUID, to int64) (tenant.Person, error) {
 	var owner tenant.Person
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -124,6 +125,9 @@ func (s *Service) TransferByPlatform(ctx context.Context, tenantID uuid.UUID, to
 		current, err := s.deps.Tenants.Owner(ctx, tenantID)
 		if err != nil {
 			return err
+		}
+		if current == nil { // PATCH /admin/tenants/{tenant} assigns the first owner
+			return errNoOwner
 		}
 		former, err := s.store.member(ctx, tenantID, current.UserID)
 		if err != nil {

@@ -108,6 +108,11 @@ func TestTransferringOwnershipByThePlatform(t *testing.T) {
 			s.Call("POST", path, admin, apptest.Object{"user_id": to}).As(what).WantInvalid("user_id")
 		}
 		s.Call("POST", path, ada.Token, apptest.Object{"user_id": id}).As("the owner").WantRefused(403, "")
+		ownerless := "/api/v1/admin/tenants/" + s.Call("POST", "/api/v1/admin/tenants", admin, apptest.Object{"name": "Ownerless"}).Want(201).Str("data.id")
+		s.Call("POST", ownerless+"/invitations", admin, apptest.Object{"email": "di@example.com", "role": "member"}).Want(201)
+		di := s.RegisterAlone("Di", "di@example.com")
+		s.Call("POST", "/api/v1/invitations/"+s.InvitationToken("di@example.com", 1)+"/accept", di, nil).Want(200)
+		s.Call("POST", ownerless+"/transfer-ownership", admin, apptest.Object{"user_id": s.UserID(di)}).As("without an owner").WantInvalid("user_id")
 		s.Call("POST", "/api/v1/admin/tenants/"+sqldb.NewID().String()+"/transfer-ownership", admin, apptest.Object{"user_id": id}).WantRefused(404, "")
 		s.Call("POST", path, admin, apptest.Object{"user_id": id}).Want(200).WantAt("data.owner.id", float64(id)).WantAt("data.owner.email", "bob@example.com")
 		s.Call("GET", "/api/v1/tenant", bob, nil).Want(200).WantAt("data.user_role", "owner")
