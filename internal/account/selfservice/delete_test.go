@@ -33,6 +33,7 @@ func TestDeletingTheAccount(t *testing.T) {
 		}).Want(201)
 		admin := s.Admin()
 		s.Call("POST", "/api/v1/admin/impersonation/start", admin, apptest.Object{"user_id": id, "tenant_id": ada.Tenant}).Want(200)
+		s.Call("PUT", ada.Path("/usage/storage-gb/cap"), admin, apptest.Object{"limit": 5}).Want(200)
 		deleteAccount(s, admin).As("while impersonating").WantRefused(400, "")
 		s.Call("GET", "/api/v1/user/export", admin, nil).As("while impersonating").Want(200)
 		for what, body := range map[string]apptest.Object{"wrong": {"current_password": "wrong horse"}, "missing": {}} {
@@ -73,6 +74,9 @@ func TestDeletingTheAccount(t *testing.T) {
 		quotas.WantAt("data.meters.0.cap", 50.0).WantAt("data.meters.0.cap_by.id", float64(id)).WantAt("data.meters.0.cap_by.name", "")
 		if n := s.CountRows("SELECT count(*) FROM usage_streams WHERE CAST(cap_by AS text) LIKE '%Builder%'"); n != 0 {
 			t.Errorf("%d caps still contain the name", n)
+		}
+		if n := s.CountRows("SELECT count(*) FROM usage_streams WHERE CAST(cap_by AS text) LIKE '%Sandbox Admin%'"); n != 1 {
+			t.Errorf("%d caps contain the name of the admin who acted as Bob, want 1", n)
 		}
 
 		// The email can be registered again, which creates a new account.

@@ -52,14 +52,15 @@ DELETE FROM former_memberships WHERE user_id = $1;
 -- name: ForgetMaker :exec
 UPDATE api_keys SET created_by = NULL WHERE created_by = $1;
 
--- The tenants in which a user has changed something.
+-- The tenants in which a user has changed something, also while acting as another user.
 -- name: ChangedTenants :many
 SELECT DISTINCT tenant_id FROM audit_logs WHERE actor_id = $1 AND tenant_id IS NOT NULL;
 
--- Removes the name of a user from the caps that they have set. author is the user without a name.
--- name: ForgetCapAuthor :exec
-UPDATE usage_streams SET cap_by = sqlc.arg(author)
-WHERE tenant_id = $1 AND CAST(cap_by ->> 'user_id' AS bigint) = sqlc.arg(user_id)::bigint AND (cap_by ->> 'impersonator_id') IS NULL;
+-- name: CapAuthors :many
+SELECT meter_id, cap_by FROM usage_streams WHERE tenant_id = $1 AND cap_by IS NOT NULL;
+
+-- name: SetCapAuthor :exec
+UPDATE usage_streams SET cap_by = $3 WHERE tenant_id = $1 AND meter_id = $2;
 
 -- Pending invitations remain valid for the next owner of the address.
 -- name: DeleteInvitationsTo :exec

@@ -1,6 +1,7 @@
 package selfservice
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -48,20 +49,35 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 	return nil
 }
 
-// forgetAuthor removes the name of a user from the caps that they have set in any tenant.
+// forgetAuthor removes the personal data of a user from the caps that they have set in any tenant, also
+// while acting as another user.
 func (s store) forgetAuthor(ctx context.Context, user account.User) error {
-	author, err := json.Marshal(authz.Origin{UserID: user.ID, IsPlatform: user.IsPlatformAdmin})
-	if err != nil {
-		return err
-	}
 	tenants, err := s.q(ctx).ChangedTenants(ctx, &user.ID)
 	if err != nil {
 		return err
 	}
 	for _, id := range tenants {
-		err := s.q(ctx).ForgetCapAuthor(ctx, selfservicesql.ForgetCapAuthorParams{TenantID: *id, Author: author, UserID: user.ID})
+		caps, err := s.q(ctx).CapAuthors(ctx, *id)
 		if err != nil {
 			return err
+		}
+		for _, c := range caps {
+			var author authz.Origin
+			if err := json.Unmarshal(c.CapBy, &author); err != nil {
+				return err
+			}
+			if cmp.Or(author.ImpersonatorID, author.UserID) != user.ID {
+				continue
+			}
+			author.Name, author.IP, author.UserAgent, author.Reason = "", "", "", nil
+			text, err := json.Marshal(author)
+			if err != nil {
+				return err
+			}
+			err = s.q(ctx).SetCapAuthor(ctx, selfservicesql.SetCapAuthorParams{TenantID: *id, MeterID: c.MeterID, CapBy: text})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -13,6 +13,38 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const capAuthors = `-- name: CapAuthors :many
+SELECT meter_id, cap_by FROM usage_streams WHERE tenant_id = $1 AND cap_by IS NOT NULL
+`
+
+type CapAuthorsRow struct {
+	MeterID uuid.UUID
+	CapBy   sqldb.JSON
+}
+
+func (q *Queries) CapAuthors(ctx context.Context, tenantID uuid.UUID) ([]CapAuthorsRow, error) {
+	rows, err := q.db.QueryContext(ctx, capAuthors, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CapAuthorsRow{}
+	for rows.Next() {
+		var i CapAuthorsRow
+		if err := rows.Scan(&i.MeterID, &i.CapBy); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const changeEmail = `-- name: ChangeEmail :one
 UPDATE users SET email = $2, email_verified_at = $3, updated_at = $3
 WHERE users.id = $1 AND NOT EXISTS (SELECT 1 FROM users o WHERE o.email = $2)
@@ -57,7 +89,7 @@ const changedTenants = `-- name: ChangedTenants :many
 SELECT DISTINCT tenant_id FROM audit_logs WHERE actor_id = $1 AND tenant_id IS NOT NULL
 `
 
-// The tenants in which a user has changed something.
+// The tenants in which a user has changed something, also while acting as another user.
 func (q *Queries) ChangedTenants(ctx context.Context, actorID *int64) ([]*uuid.UUID, error) {
 	rows, err := q.db.QueryContext(ctx, changedTenants, actorID)
 	if err != nil {
@@ -784,23 +816,6 @@ func (q *Queries) ExportVerifications(ctx context.Context, userID int64) ([]Expo
 	return items, nil
 }
 
-const forgetCapAuthor = `-- name: ForgetCapAuthor :exec
-UPDATE usage_streams SET cap_by = $2
-WHERE tenant_id = $1 AND CAST(cap_by ->> 'user_id' AS bigint) = $3::bigint AND (cap_by ->> 'impersonator_id') IS NULL
-`
-
-type ForgetCapAuthorParams struct {
-	TenantID uuid.UUID
-	Author   sqldb.JSON
-	UserID   int64
-}
-
-// Removes the name of a user from the caps that they have set. author is the user without a name.
-func (q *Queries) ForgetCapAuthor(ctx context.Context, arg ForgetCapAuthorParams) error {
-	_, err := q.db.ExecContext(ctx, forgetCapAuthor, arg.TenantID, arg.Author, arg.UserID)
-	return err
-}
-
 const forgetMaker = `-- name: ForgetMaker :exec
 UPDATE api_keys SET created_by = NULL WHERE created_by = $1
 `
@@ -887,6 +902,21 @@ func (q *Queries) PutVerification(ctx context.Context, arg PutVerificationParams
 		arg.ExpiresAt,
 		arg.CreatedAt,
 	)
+	return err
+}
+
+const setCapAuthor = `-- name: SetCapAuthor :exec
+UPDATE usage_streams SET cap_by = $3 WHERE tenant_id = $1 AND meter_id = $2
+`
+
+type SetCapAuthorParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+	CapBy    sqldb.JSON
+}
+
+func (q *Queries) SetCapAuthor(ctx context.Context, arg SetCapAuthorParams) error {
+	_, err := q.db.ExecContext(ctx, setCapAuthor, arg.TenantID, arg.MeterID, arg.CapBy)
 	return err
 }
 
