@@ -138,7 +138,7 @@ func TestBreakerAndDeadlinesOfCallers(t *testing.T) {
 		}
 		calls.Wait()
 	}
-	together(300 * time.Millisecond)
+	together(50 * time.Millisecond)
 	together(1500 * time.Millisecond)
 	if got := len(provider.requests()); got != 6 {
 		t.Errorf("%d requests, want 6: short deadlines opened the breaker", got)
