@@ -70,7 +70,7 @@ for (const width of [1280, 390]) {
       found.push(...await fits(platform, path))
     }
     await platform.goto(`/platform/tenants/${owner.tenant}/usage`)
-    const crumb = await platform.locator('.crumbs a').last().boundingBox()
+    const crumb = await platform.locator('.crumbs a', { hasText: long }).boundingBox()
     assert.ok(crumb.width > 70, `the parent in the breadcrumbs is ${crumb.width} px wide`)
     assert.deepEqual(found, [])
   })
