@@ -174,8 +174,8 @@ for (const width of [1280, 390]) {
 
 test('without password logins, the pages for passwords lead to the sign-in page', { skip }, async (t) => {
   const codes = await startService({ TENANTRY_LOGIN_METHODS: 'email_code,passkey' })
-  t.after(() => codes.stop())
   const page = await visit(t, browser, codes.base, { expect: ['401 /api/v1/auth/me'] })
+  t.after(() => codes.stop()) // after the page has been closed
   for (const path of ['/forgot-password', '/reset-password?token=x&email=a@b.test']) {
     await page.goto(path)
     await page.getByRole('heading', { name: 'Passwords are not used here' }).waitFor()

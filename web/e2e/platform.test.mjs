@@ -214,8 +214,8 @@ test('features stand in the seller’s order wherever customers see them', { ski
 
 test('a new platform is led through its first steps, and what was never asked is not well', { skip }, async (t) => {
   const fresh = await startService()
-  t.after(() => fresh.stop())
   const page = await visit(t, browser, fresh.base)
+  t.after(() => fresh.stop()) // after the page has been closed
   await signIn(page, admin)
   await page.goto('/platform')
   await page.getByRole('heading', { name: 'Get started' }).waitFor()
