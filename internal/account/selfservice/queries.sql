@@ -59,8 +59,9 @@ SELECT DISTINCT tenant_id FROM audit_logs WHERE actor_id = $1 AND tenant_id IS N
 -- name: CapAuthors :many
 SELECT meter_id, cap_by FROM usage_streams WHERE tenant_id = $1 AND cap_by IS NOT NULL;
 
--- name: SetCapAuthor :exec
-UPDATE usage_streams SET cap_by = $3 WHERE tenant_id = $1 AND meter_id = $2;
+-- Changes nothing if somebody else has set the cap meanwhile.
+-- name: ReplaceCapAuthor :exec
+UPDATE usage_streams SET cap_by = sqlc.arg(author) WHERE tenant_id = $1 AND meter_id = $2 AND cap_by = sqlc.arg(former);
 
 -- Pending invitations remain valid for the next owner of the address.
 -- name: DeleteInvitationsTo :exec

@@ -74,7 +74,9 @@ func (s store) forgetAuthor(ctx context.Context, user account.User) error {
 			if err != nil {
 				return err
 			}
-			err = s.q(ctx).SetCapAuthor(ctx, selfservicesql.SetCapAuthorParams{TenantID: *id, MeterID: c.MeterID, CapBy: text})
+			err = s.q(ctx).ReplaceCapAuthor(ctx, selfservicesql.ReplaceCapAuthorParams{
+				TenantID: *id, MeterID: c.MeterID, Author: text, Former: c.CapBy,
+			})
 			if err != nil {
 				return err
 			}

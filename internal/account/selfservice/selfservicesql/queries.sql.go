@@ -905,18 +905,25 @@ func (q *Queries) PutVerification(ctx context.Context, arg PutVerificationParams
 	return err
 }
 
-const setCapAuthor = `-- name: SetCapAuthor :exec
-UPDATE usage_streams SET cap_by = $3 WHERE tenant_id = $1 AND meter_id = $2
+const replaceCapAuthor = `-- name: ReplaceCapAuthor :exec
+UPDATE usage_streams SET cap_by = $3 WHERE tenant_id = $1 AND meter_id = $2 AND cap_by = $4
 `
 
-type SetCapAuthorParams struct {
+type ReplaceCapAuthorParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
-	CapBy    sqldb.JSON
+	Author   sqldb.JSON
+	Former   sqldb.JSON
 }
 
-func (q *Queries) SetCapAuthor(ctx context.Context, arg SetCapAuthorParams) error {
-	_, err := q.db.ExecContext(ctx, setCapAuthor, arg.TenantID, arg.MeterID, arg.CapBy)
+// Changes nothing if somebody else has set the cap meanwhile.
+func (q *Queries) ReplaceCapAuthor(ctx context.Context, arg ReplaceCapAuthorParams) error {
+	_, err := q.db.ExecContext(ctx, replaceCapAuthor,
+		arg.TenantID,
+		arg.MeterID,
+		arg.Author,
+		arg.Former,
+	)
 	return err
 }
 
