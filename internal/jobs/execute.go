@@ -32,6 +32,7 @@ const maxErrorLength = 2000
 // a slow worker cannot modify a job that another worker has taken over.
 func (q *Queue) execute(work context.Context, c claimedJob) {
 	began := q.lease.Now()
+	c.started = q.clock.Now()
 	traced, end := q.tracer.Job(work, c.Kind, c.origin, c.Attempt)
 	err := q.runHandler(traced, c)
 	became := outcome(err, work.Err() != nil)
@@ -133,13 +134,14 @@ func (q *Queue) record(ctx context.Context, c claimedJob, err error, interrupted
 	return q.store.release(ctx, c, c.Attempt, now.Add(backoff(c.Attempt)), &text)
 }
 
-// reschedule sets the next due time of a periodic job: its next regular time after now, or sooner
-// after an error.
+// reschedule sets the next due time of a periodic job: its first regular time after the run started,
+// or sooner after an error. If the run took longer than the period, or the sandbox's clock was
+// advanced during the run, that time has passed, and the job runs again immediately.
 func (q *Queue) reschedule(ctx context.Context, c claimedJob, now time.Time, err error) error {
 	every := q.periods[c.Kind]
 	next := c.due.Add(every)
-	if late := now.Sub(c.due); late >= every {
-		next = now.Add(every - late%every)
+	if late := c.started.Sub(c.due); late >= every {
+		next = c.started.Add(every - late%every)
 	}
 	if err == nil {
 		return q.store.release(ctx, c, 0, next, nil)

@@ -49,6 +49,30 @@ func TestPeriodic(t *testing.T) {
 	})
 }
 
+// If the clock passes the next regular time during a run, the function runs again.
+func TestPeriodicDuringALongRun(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		q := r.queue(nil)
+		runs, end := make(chan struct{}, 10), make(chan struct{}, 10)
+		q.Every("tidy", time.Hour, func(context.Context) error {
+			runs <- struct{}{}
+			<-end
+			return nil
+		})
+		start(t, q)
+		receive(t, runs)
+		r.advance(26*time.Hour, q)
+		end <- struct{}{}
+		receive(t, runs)
+		end <- struct{}{}
+		settle(t, q, runs)
+		r.advance(time.Hour, q)
+		receive(t, runs)
+		end <- struct{}{}
+	})
+}
+
 // A periodic function never dies. It is retried soon and then follows its schedule.
 func TestPeriodicAfterAnError(t *testing.T) {
 	t.Parallel()

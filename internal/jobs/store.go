@@ -79,6 +79,7 @@ type claimedJob struct {
 	key      *string
 	periodic bool
 	due      time.Time
+	started  time.Time
 	origin   string // see tracing.Origin
 }
 

@@ -21,6 +21,7 @@ func TestMailsAboutACreditedInvoice(t *testing.T) {
 				"plan_id": s.PlanID(b.Owner, "starter"), "currency": "EUR", "price_cents": 2000, "collection": "invoice", "days_until_due": 4,
 			}).Want(201)
 			s.AwaitNotifications()
+			s.AwaitJobs() // mail the invoice now, because a later mail replaces the reminder
 			in := s.Invoices(b.Owner, 1)[0].(map[string]any)
 			b.invoice = in["id"].(string)
 			b.credit(body(500, "none")).Want(201)

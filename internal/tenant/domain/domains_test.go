@@ -160,7 +160,6 @@ func TestLosingADomain(t *testing.T) {
 		other := addDomain(s, eve, "mail.acme.example").Want(201) // a pending domain is not checked
 		day := func(failed float64, status string) {
 			t.Helper()
-			s.AwaitEndOfRun("tenant.check-domains")
 			s.Advance(apptest.Day)
 			ada.Token, eve.Token = s.LogIn("ada@example.com"), s.LogIn("eve@example.com")
 			apptest.Eventually(t, fmt.Sprintf("%v failed checks, %s", failed, status), func() bool {

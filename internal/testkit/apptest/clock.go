@@ -47,15 +47,6 @@ func (s *Server) AwaitJobs() {
 	})
 }
 
-// AwaitEndOfRun waits until a periodic job is not running. A run schedules the next run when it
-// ends, so advancing the clock during a run would delay the next run.
-func (s *Server) AwaitEndOfRun(job string) {
-	s.T.Helper()
-	Eventually(s.T, "the end of a run of "+job, func() bool {
-		return s.CountRows(`SELECT count(*) FROM jobs WHERE kind = $1 AND lease_id IS NOT NULL`, "every:"+job) == 0
-	})
-}
-
 // Advance advances the clock. It waits until the provider has done all due work and the service has
 // handled its notifications.
 func (s *Server) Advance(d time.Duration) {
