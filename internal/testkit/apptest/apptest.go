@@ -100,14 +100,17 @@ func Each(t *testing.T, f func(t *testing.T, s *Server), options ...Option) {
 	}
 }
 
-// EachWithProxy is [Each] with a [Proxy] between the service and its payment provider.
+// EachWithProxy is [Each] with a [Proxy] between the service and its payment provider. The jobs that
+// run at the start have ended.
 func EachWithProxy(t *testing.T, f func(t *testing.T, s *Server, p *Proxy)) {
 	t.Helper()
 	for _, dialect := range dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			p := &Proxy{}
-			f(t, Start(t, dialect, p.Option), p)
+			s := Start(t, dialect, p.Option)
+			s.AwaitJobs()
+			f(t, s, p)
 		})
 	}
 }

@@ -1,10 +1,13 @@
 package apptest
 
-// Chaos configures failures of the sandbox's payment provider; nil ends them.
+// Chaos configures failures of the sandbox's payment provider; nil ends them. It first waits for due
+// jobs, because they could read what the dropped notifications report.
 func (s *Server) Chaos(settings map[string]any) {
 	s.T.Helper()
 	if settings == nil {
 		settings = map[string]any{}
+	} else {
+		s.AwaitJobs()
 	}
 	s.Call("PUT", "/sandbox/stripe/chaos", "", settings).Want(200)
 }
