@@ -221,7 +221,7 @@ func (p payers) paysUsage(ctx context.Context, sub subscription.Subscription) (b
 }
 
 // IsBilled reports whether a time was in a completed billing period of a subscription that bills
-// usage.
+// usage, or before a change of plan that invoiced the usage of the current period.
 func (p payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
 	next := p.Subscriptions.ListAll(tenantID)
 	for more := true; more; {
@@ -231,13 +231,15 @@ func (p payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) 
 			return false, err
 		}
 		for _, sub := range subs {
-			if !isInBilledPeriod(sub, at) {
+			if !isBillable(sub, at) {
 				continue
 			}
-			// The plan can have changed since.
-			plan, known, err := journal.PlanAt(ctx, p.DB, sub.ID, at)
+			plan, known, changed, err := journal.PlanAt(ctx, p.DB, sub.ID, at)
 			if err != nil {
 				return false, err
+			}
+			if !sub.Status.IsOver() && !at.Before(sub.CurrentPeriodStart) && !changed {
+				continue
 			}
 			if known {
 				sub.PlanID = plan
@@ -250,15 +252,12 @@ func (p payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) 
 	return false, nil
 }
 
-// isInBilledPeriod reports whether a time was in a completed billing period of a subscription,
+// isBillable reports whether a time was in a billing period of a subscription, before its end and
 // outside of its trial.
-func isInBilledPeriod(sub subscription.Subscription, at time.Time) bool {
-	end := sub.CurrentPeriodStart
-	if sub.Status.IsOver() {
-		end = sub.CurrentPeriodEnd
-		if sub.UpdatedAt.Before(end) {
-			end = sub.UpdatedAt
-		}
+func isBillable(sub subscription.Subscription, at time.Time) bool {
+	end := sub.CurrentPeriodEnd
+	if sub.Status.IsOver() && sub.UpdatedAt.Before(end) {
+		end = sub.UpdatedAt
 	}
 	return !at.Before(sub.CreatedAt) && at.Before(end) && (sub.TrialEndsAt == nil || !at.Before(*sub.TrialEndsAt))
 }

@@ -103,15 +103,17 @@ func (h *History) addLevel(l Level) {
 	h.Levels = append(h.Levels, l)
 }
 
-// planAt returns the plan at the given time. known is false before the first level.
-func (h *History) planAt(at time.Time) (plan uuid.UUID, known bool) {
+// planAt returns the plan at the given time, and whether a later level has another plan. known is
+// false before the first level.
+func (h *History) planAt(at time.Time) (plan uuid.UUID, known, changed bool) {
 	for _, l := range h.Levels {
 		if l.At > at.UnixMicro() {
-			break
+			changed = changed || known && l.PlanID != plan
+			continue
 		}
 		plan, known = l.PlanID, true
 	}
-	return plan, known
+	return plan, known, changed
 }
 
 // hasPaid reports whether the history has a payment for a plan at or before the given time.

@@ -100,7 +100,7 @@ func (m *MeteredBilling) areInCurrentPeriod(a, b time.Time) bool {
 type Payers interface {
 	Payer(ctx context.Context, tenantID uuid.UUID) (Payer, error)
 	// IsBilled reports whether a time lies in a past billing period of a subscription that billed
-	// the usage of that period.
+	// the usage of that period, or before a change of plan that billed the usage of the current period.
 	IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error)
 }
 

@@ -266,7 +266,7 @@ const periodClosed = "period_closed"
 // (rules: usage#late-usage). The provider updates a draft invoice with new figures, and keeps it as
 // a draft for an hour or longer.
 func (r *run) isInvoiceFinal(ctx context.Context, f usage.Figure, c customer) (bool, error) {
-	if c.billing != nil && !f.At.Before(c.billing.Current.Start) {
+	if m := c.metered; m != nil && !f.At.Before(m.Period.Start) && !f.At.Before(c.addedAt[c.key(f).pspPriceID]) {
 		return false, nil
 	}
 	billed, err := r.deps.Payers.IsBilled(ctx, f.TenantID, f.At)

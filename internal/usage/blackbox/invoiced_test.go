@@ -205,6 +205,44 @@ func TestLateUsageAfterAChangeOfPlan(t *testing.T) {
 	})
 }
 
+// A change to a plan without usage invoices the usage of the current period, so usage from before the
+// change that is recorded after it is listed.
+func TestLateUsageOfTheCurrentPeriodAfterAChangeOfPlan(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan := sellMetered(s, "mails", "sum", "100", nil)
+		s.AddPlan("solo", "flat", "month", 2000, 0, nil)
+		c := s.NewCustomer("ada")
+		c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		begun := s.Now()
+		record(c, "mails", 2, nil)
+		s.Advance(5 * apptest.Day)
+		c.LogInAgain()
+		s.ChangePlan(c.Owner, "solo", nil).Want(200)
+		if _, amount := lastLine(s, c.Owner, "mails"); amount != 200 {
+			t.Errorf("the change bills %v", amount)
+		}
+		s.Advance(time.Hour)
+		c.LogInAgain()
+		for quantity, at := range map[int]time.Time{3: begun.AddDate(0, 0, 2), 4: s.Now()} {
+			record(c, "mails", quantity, apptest.Object{"recorded_at": at.Format(time.RFC3339)})
+		}
+		awaitJobs(s, "the end of the reports", func() bool { return metric(s, "tenantry_usage_report_lag_seconds") == 0 })
+		s.ChangePlan(c.Owner, "billed", nil).Want(200)
+		for quantity, at := range map[int]time.Time{5: begun.AddDate(0, 0, 3), 6: s.Now()} {
+			record(c, "mails", quantity, apptest.Object{"recorded_at": at.Format(time.RFC3339)})
+		}
+		awaitJobs(s, "the end of the reports", func() bool { return metric(s, "tenantry_usage_report_lag_seconds") == 0 })
+		var out bytes.Buffer
+		if err := commands.ListRefusedUsage(t.Context(), s.CLISettings(), &out); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(out.String(), "period_closed") != 2 || !strings.Contains(out.String(), " 3 ") || !strings.Contains(out.String(), " 5 ") {
+			t.Errorf("listed is\n%s", out.String())
+		}
+	})
+}
+
 // The estimate equals the usage on the next invoice to the cent: for all aggregations and reset
 // intervals, for months and years, after a price change, in a trial, and with a plan that does not
 // bill usage.
