@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 )
@@ -65,7 +66,7 @@ func (s *Service) voidInvoice(ctx context.Context, invoiceID string) error {
 // dropChange drops the pending or scheduled change of a running subscription, if there is one. It fails
 // with plan_change_error if the invoice was paid in the meantime, because the change was then made.
 func (s *Service) dropChange(ctx context.Context, load loader) error {
-	_, err := s.operate(ctx, steps{
+	sub, err := s.operate(ctx, steps{
 		load: load,
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
 			switch {
@@ -85,8 +86,57 @@ func (s *Service) dropChange(ctx context.Context, load loader) error {
 		},
 		explain: func(refusal error) error { return errChangeRefused.Wrap(refusal) },
 	})
+	if err == nil {
+		err = s.dropReplacement(ctx, sub)
+	}
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
 	return err
+}
+
+// dropReplacement drops the subscription that the platform has made to replace sub, if that subscription
+// waits for its first payment. The provider then expires the link to pay.
+func (s *Service) dropReplacement(ctx context.Context, sub Subscription) error {
+	for began := s.deps.Lease.Now(); ; {
+		var c checkout
+		var isFree bool
+		err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			_, err := s.deps.Tenants.Lock(ctx, sub.TenantID)
+			if err == nil {
+				c, isFree, err = s.leaseOpenContract(ctx, sub.TenantID, s.deps.Lease.Now())
+			}
+			return err
+		})
+		switch {
+		case errors.Is(err, errNoCheckout):
+			return nil
+		case err != nil:
+			return err
+		case isFree:
+			return s.settleDropped(ctx, sub, c)
+		case s.deps.Lease.Now().Sub(began) >= busyWait || !clock.Pause(ctx, busyPause):
+			return errBusy
+		}
+	}
+}
+
+// settleDropped settles a request of the platform that is leased to the caller, and refuses its
+// subscription if that would replace sub. It fails with plan_change_error if sub is already replaced.
+func (s *Service) settleDropped(ctx context.Context, sub Subscription, c checkout) error {
+	customerID, err := s.deps.Customers.Customer(ctx, sub.TenantID)
+	if err == nil {
+		err = s.lookUpContract(ctx, c, customerID)
+	}
+	if err != nil {
+		return err
+	}
+	after, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID)
+	switch {
+	case err != nil || c.replaces != sub.ID:
+		return err
+	case after.Status.IsOver():
+		return errChangeRefused
+	}
+	return s.deps.Audit.Record(ctx, sub.changeEntry("subscription.plan_change_dropped", after))
 }

@@ -239,22 +239,28 @@ func (s *Service) beginContract(ctx context.Context, bought purchase, asked cont
 			return err
 		}
 		var err error
-		c, err = s.store.openContract(ctx, bought.tenant.ID)
-		if errors.Is(err, errNoCheckout) {
-			c, isFree = checkout{
-				id: sqldb.NewID(), tenantID: bought.tenant.ID, planID: bought.plan.ID, replaces: bought.replaces, createdAt: now, contract: &asked,
-			}, true
-			if err := s.store.insertContract(ctx, c, bought, leasedAt.Add(operationLease), now); err != nil || bought.discount == nil {
-				return err
-			}
-			until := now.Add(contractHold)
-			return s.deps.Discounts.Hold(ctx, c.id, bought.discount.ID, bought.use(), &until)
+		if c, isFree, err = s.leaseOpenContract(ctx, bought.tenant.ID, leasedAt); !errors.Is(err, errNoCheckout) {
+			return err
 		}
-		if isFree = err == nil && !c.leasedUntil.After(leasedAt); isFree {
-			err = s.store.leaseContract(ctx, c, leasedAt.Add(operationLease))
+		c, isFree = checkout{
+			id: sqldb.NewID(), tenantID: bought.tenant.ID, planID: bought.plan.ID, replaces: bought.replaces, createdAt: now, contract: &asked,
+		}, true
+		if err := s.store.insertContract(ctx, c, bought, leasedAt.Add(operationLease), now); err != nil || bought.discount == nil {
+			return err
 		}
-		return err
+		until := now.Add(contractHold)
+		return s.deps.Discounts.Hold(ctx, c.id, bought.discount.ID, bought.use(), &until)
 	})
+	return c, isFree, err
+}
+
+// leaseOpenContract leases the tenant's pending request if its lease has expired by now. It takes part in
+// a transaction that holds the tenant's lock. isFree is false if another caller works on the request.
+func (s *Service) leaseOpenContract(ctx context.Context, tenantID uuid.UUID, now time.Time) (c checkout, isFree bool, err error) {
+	c, err = s.store.openContract(ctx, tenantID)
+	if isFree = err == nil && !c.leasedUntil.After(now); isFree {
+		err = s.store.leaseContract(ctx, c, now.Add(operationLease))
+	}
 	return c, isFree, err
 }
 

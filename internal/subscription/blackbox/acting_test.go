@@ -193,6 +193,47 @@ func TestActingFromFreeToPaid(t *testing.T) {
 	})
 }
 
+// A change from a free plan that waits for its payment can be dropped. The link to pay then expires. If the
+// payment was faster, the change is made (rules: subscription#by-the-platform).
+func TestActingDropsAChangeFromFree(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.NewCustomer("ada")
+		starter := s.PlanID(ada.Owner, "starter")
+		k := s.CatalogAdmin()
+		free := k.CreatePricedPlan(k.CreateProduct("gratis"), "gratis", map[string]int{"EUR": 0})
+		makeContract(ada, apptest.Object{"plan_id": free, "currency": "EUR"}).Want(201).WantAt("data.status", "active")
+		ada.AwaitNotifications()
+		one := contractPath(ada) + "/" + ada.Subscriptions().Str("data.0.id")
+		drop := func() apptest.Reply { return s.Call("DELETE", one+"/pending-change", s.Admin(), nil) }
+		change := func() string {
+			t.Helper()
+			waits := s.Call("POST", one+"/change-plan", s.Admin(), apptest.Object{"new_plan_id": starter}).Want(200)
+			return waits.WantAt("data.action", "confirmation_required").Str("data.payment_action.url")
+		}
+
+		link := change()
+		drop().Want(204)
+		drop().Want(204)
+		if e := audited(s, "subscription.plan_change_dropped"); e["actor_id"] != float64(s.UserID(s.Admin())) {
+			t.Errorf("the entry: %v", e)
+		}
+		s.AwaitJobs()
+		s.Submit(link, apptest.Card(apptest.CardPays))
+		if last := ada.ProviderObjects(ada.Owner, "invoice")[1]; last.At("status") != "void" {
+			t.Errorf("the invoice is %s", last.Text)
+		}
+		ada.AwaitNotifications()
+		ada.Subscription(ada.Owner).WantAt("data.plan.id", free).WantAt("data.status", "active")
+
+		s.Chaos(apptest.ChaosNoWebhooks)
+		s.Submit(change(), apptest.Card(apptest.CardPays)).Want(http.StatusSeeOther)
+		drop().WantRefused(422, "plan_change_error")
+		s.Chaos(nil)
+		ada.Subscription(ada.Owner).WantAt("data.plan.id", starter).WantAt("data.status", "active")
+	})
+}
+
 // A contract can redeem a promotion code (rules: subscription#contracts). The redemption is held while
 // the subscription is incomplete, counts once it is paid, and is free again once it has expired.
 func TestContractWithAPromotionCode(t *testing.T) {
