@@ -301,6 +301,9 @@ func (s *Service) lookUpContract(ctx context.Context, c checkout, customerID str
 			if _, err := s.deps.Tenants.Lock(ctx, c.tenantID); err != nil {
 				return err
 			}
+			if _, err := s.store.byPSPID(ctx, remote.ID); !errors.Is(err, ErrNotFound) {
+				return err // paid in the meantime, so it has replaced the other one
+			}
 			return s.refuse(ctx, c, remote.ID, remote.LatestInvoiceID)
 		})
 	}

@@ -1,7 +1,9 @@
 package blackbox_test
 
 import (
+	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -231,6 +233,40 @@ func TestActingDropsAChangeFromFree(t *testing.T) {
 		drop().WantRefused(422, "plan_change_error")
 		s.Chaos(nil)
 		ada.Subscription(ada.Owner).WantAt("data.plan.id", starter).WantAt("data.status", "active")
+	})
+}
+
+// If a change from a free plan is dropped while it is paid, the change is made or the payment is returned.
+// The tenant always has one of the two subscriptions.
+func TestActingDropsAChangeDuringItsPayment(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.NewCustomer("ada")
+		starter := s.PlanID(ada.Owner, "starter")
+		k := s.CatalogAdmin()
+		free := k.CreatePricedPlan(k.CreateProduct("gratis"), "gratis", map[string]int{"EUR": 0})
+		for n := range 8 {
+			c := s.NewCustomer(fmt.Sprintf("bob-%d", n))
+			makeContract(c, apptest.Object{"plan_id": free, "currency": "EUR"}).Want(201)
+			one := contractPath(c) + "/" + c.Subscriptions().Str("data.0.id")
+			link := s.Call("POST", one+"/change-plan", s.Admin(), apptest.Object{"new_plan_id": starter}).Want(200).Str("data.payment_action.url")
+			var both sync.WaitGroup
+			both.Go(func() {
+				time.Sleep(time.Duration(n) * 4 * time.Millisecond)
+				s.Submit(link, apptest.Card(apptest.CardPays))
+			})
+			both.Go(func() { s.Call("DELETE", one+"/pending-change", s.Admin(), nil) })
+			both.Wait()
+			c.AwaitNotifications()
+			s.AwaitJobs()
+			c.AwaitNotifications()
+			kept := c.Subscription(c.Owner).WantAt("data.status", "active").At("data.plan.id")
+			last := newestInvoice(c)
+			paid := last.At("data.0.status") == "paid" && last.At("data.0.refunded.amount_cents") == 0.0
+			if paid != (kept == starter) {
+				t.Errorf("%d: the plan is %v, the invoice %s", n, kept, last.Text)
+			}
+		}
 	})
 }
 
