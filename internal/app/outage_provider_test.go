@@ -23,7 +23,7 @@ func TestDatabaseOutageDuringPlanChange(t *testing.T) {
 	var p apptest.Proxy
 	config := apptest.NewSettings(t, sqldb.Postgres, p.Option)
 	config.DatabasePatience = time.Duration(dbtest.Rounds(3, 0)) * time.Second
-	patience := time.Duration(dbtest.Rounds(15, 2)) * time.Second
+	patience := time.Duration(dbtest.Rounds(30, 4)) * time.Second
 	l, address := dbtest.NewLine(t, config.DatabaseURL.Reveal())
 	config.DatabaseURL = settings.Secret(address)
 	s := apptest.StartWith(t, config)
