@@ -86,12 +86,14 @@ func (x Index) Remove(ctx context.Context, kind Kind, id uuid.UUID) error {
 	return sqldb.Wrap(err, "delete words")
 }
 
-// RemoveTenant deletes the words of a tenant and of everything that belongs to it.
+// RemoveTenant deletes the words of a tenant and of everything that belongs to it, except the
+// invoices that this service has issued, which must be retained.
 func (x Index) RemoveTenant(ctx context.Context, id uuid.UUID) error {
 	if err := x.Remove(ctx, Tenant, id); err != nil {
 		return err
 	}
-	_, err := x.db.Conn(ctx).ExecContext(ctx, `DELETE FROM search_words WHERE tenant_id = $1`, id)
+	_, err := x.db.Conn(ctx).ExecContext(ctx, `DELETE FROM search_words WHERE tenant_id = $1
+AND NOT EXISTS (SELECT 1 FROM invoice_copies c WHERE c.id = search_words.id AND c.is_issued)`, id)
 	return sqldb.Wrap(err, "delete words of a tenant")
 }
 

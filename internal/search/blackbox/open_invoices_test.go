@@ -96,8 +96,8 @@ func TestDraftsAcrossTenants(t *testing.T) {
 	})
 }
 
-// A purge removes the provider's invoices from the list, but not the invoices of this service, which
-// must be retained.
+// A purge removes the provider's invoices from the list and the search, but not the invoices of this
+// service, which must be retained.
 func TestInvoicesAfterAPurge(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]struct {
@@ -124,6 +124,9 @@ func TestInvoicesAfterAPurge(t *testing.T) {
 				a := list(s, s.Admin(), "invoices", "filter[number]", number, "filter[tenant]", ada.Tenant).Want(200).WantAt("meta.total", float64(mode.rows))
 				if strings.Contains(a.Text, "Ada's Organization") {
 					t.Errorf("the name of the tenant remains: %s", a.Text)
+				}
+				if found := titles(find(s, s.Admin(), across, number), "invoices"); len(found) != mode.rows {
+					t.Errorf("the search finds %v", found)
 				}
 			}, append(mode.options, func(s *settings.Settings) { s.Retention.Tenants = 10 * apptest.Day })...)
 		})
