@@ -178,6 +178,7 @@ func TestPSPCheck(t *testing.T) {
 			for name, c := range map[string]struct {
 				path, body, check, status string
 			}{
+				"not Stripe":         {"/account", "<html>", "key", "error"},
 				"charges off":        {"/account", `{"id": "acct_1", "object": "account", "charges_enabled": false}`, "account", "error"},
 				"no endpoint":        {"/webhook_endpoints", list(), "webhook", "error"},
 				"disabled":           {"/webhook_endpoints", strings.Replace(wellSetUp(types)["/webhook_endpoints"], `stripe", "status": "enabled"`, `stripe", "status": "disabled"`, 1), "webhook", "error"},
@@ -208,7 +209,7 @@ func TestPSPCheck(t *testing.T) {
 							wrong++
 						}
 					}
-					if got := found[c.check]; got.Status != c.status || wrong != 1 || (code == 1) != (c.status == "error") {
+					if got := found[c.check]; got.Status != c.status || wrong != 1 || (code == 1) != (c.status == "error") || strings.Contains(got.Detail, "error.psp_error") {
 						t.Errorf("%+v, %d findings, exit code %d", got, wrong, code)
 					}
 				})

@@ -83,8 +83,12 @@ func (e *Error) Wrap(cause error) *Error {
 	return &c
 }
 
-// Error returns a text for the log. It is never sent to the client.
+// Error returns a text for the log and for commands. It is never sent to the client. The text of a
+// failed call to the payment provider is its cause.
 func (e *Error) Error() string {
+	if e.Kind == Provider && e.cause != nil {
+		return e.cause.Error()
+	}
 	s := e.Message
 	if len(e.Fields) > 0 {
 		s = "invalid " + e.Fields[0].Path + ": " + e.Fields[0].Message

@@ -57,6 +57,22 @@ func TestErrorIsForTheLog(t *testing.T) {
 	}
 }
 
+// Commands print the cause of a failed call to the payment provider, without the key of the message.
+func TestTextOfAProviderFailure(t *testing.T) {
+	t.Parallel()
+	failed := fault.NewCoded(fault.Provider, fault.PSPError)
+	for err, want := range map[error]string{
+		failed.Wrap(io.EOF): "EOF",
+		fmt.Errorf("check plan: %w", failed.Wrap(io.EOF).With("meter", "api")): "check plan: EOF",
+		failed: "error.psp_error",
+		fault.NewCoded(fault.Conflict, fault.QuotaExceeded).Wrap(io.EOF): "error.QUOTA_EXCEEDED: EOF",
+	} {
+		if err.Error() != want {
+			t.Errorf("got %q, want %q", err, want)
+		}
+	}
+}
+
 func TestFields(t *testing.T) {
 	t.Parallel()
 	var fields fault.Fields
