@@ -117,8 +117,8 @@ func (s *Service) kinds(f Files) []kind {
 	for _, k := range []kind{
 		{"users", f.Users, userColumns, s.user},
 		{"tenants", f.Tenants, tenantColumns, s.tenant},
+		{"subscriptions", f.Subscriptions, subscriptionColumns, s.subscription}, // before the members, who need its seats
 		{"memberships", f.Memberships, membershipColumns, s.membership},
-		{"subscriptions", f.Subscriptions, subscriptionColumns, s.subscription},
 	} {
 		if k.file != "" {
 			kinds = append(kinds, k)

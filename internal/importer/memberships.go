@@ -72,15 +72,8 @@ func (s *Service) newMember(ctx context.Context, p *pass, r row, m member, now i
 	if err := s.roleExists(ctx, m.tenant, m.role); err != nil {
 		return decision{}, err
 	}
-	key := hashParts(r.get("tenant"))
-	if m.tenant != uuid.Nil {
-		seats, err := s.deps.Team.Seats(ctx, m.tenant)
-		if err != nil {
-			return decision{}, err
-		}
-		if left := seats.Available(); left != nil && *left <= p.added[key] {
-			return decision{}, newProblem("tenant", "all seats of the plan are taken: %d of %d", seats.Total()+p.added[key], *seats.Limit)
-		}
+	if err := s.checkRoom(ctx, p, hashParts(r.get("tenant")), m.tenant); err != nil {
+		return decision{}, err
 	}
 	p.addMembership(m.address, r.get("tenant"))
 	return decision{action: create, do: func(ctx context.Context) error {
@@ -91,6 +84,23 @@ func (s *Service) newMember(ctx context.Context, p *pass, r row, m member, now i
 			return s.finish(ctx, now, nil)
 		})
 	}}, nil
+}
+
+// checkRoom returns a problem unless the team has a seat for one more member. The seats are those of
+// the subscription that this import adds, if it adds one.
+func (s *Service) checkRoom(ctx context.Context, p *pass, key digest, tenantID uuid.UUID) error {
+	taken, err := s.deps.Team.Seats(ctx, tenantID)
+	if err != nil {
+		return err
+	}
+	plan, isPlanned := p.plans[key]
+	if isPlanned {
+		taken.Limit = plan.limit
+	}
+	if left := taken.Available(); left != nil && *left <= p.added[key] {
+		return newProblem("tenant", "all seats of the plan are taken: %d of %d", taken.Total()+p.added[key], *taken.Limit)
+	}
+	return plan.checkBilled(taken.Members + p.added[key] + 1)
 }
 
 // updateMember decides how to import a line of a user who is already a member of the tenant.

@@ -42,10 +42,26 @@ type pass struct {
 	seen   map[digest]bool   // by kind and key
 	places map[digest]digest // the tenant that the user will belong to, by email
 	added  map[digest]int64  // by tenant, number of members that the import will add to the database
+	plans  map[digest]seats  // by tenant, the seats of the subscription that the import adds
+}
+
+// seats holds the seats of a subscription.
+type seats struct {
+	limit  *int64 // maximum number of members; nil means unlimited
+	billed *int64 // nil unless the plan is per seat
+}
+
+// checkBilled returns a problem if the team has more members than a per-seat subscription is billed
+// for: the next change of the team would raise the price.
+func (s seats) checkBilled(members int64) error {
+	if s.billed == nil || members <= *s.billed {
+		return nil
+	}
+	return newProblem("tenant", "the subscription is billed for %d seats, but the team has %d members; increase the quantity at Stripe or import fewer members", *s.billed, members)
 }
 
 func newPass(making bool) *pass {
-	return &pass{making: making, seen: map[digest]bool{}, places: map[digest]digest{}, added: map[digest]int64{}}
+	return &pass{making: making, seen: map[digest]bool{}, places: map[digest]digest{}, added: map[digest]int64{}, plans: map[digest]seats{}}
 }
 
 // addMembership records that the user will be a member of the tenant.

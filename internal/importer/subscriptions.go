@@ -99,26 +99,28 @@ func (s *Service) loadSubscription(ctx context.Context, p *pass, r row, tenantID
 	if next.Status.IsOver() {
 		return remote, newProblem("psp_subscription_id", "has ended at Stripe (%s)", next.Status)
 	}
-	return remote, s.checkSeats(ctx, p, r, tenantID, next)
+	return remote, s.planSeats(ctx, p, r, tenantID, next)
 }
 
-// checkSeats returns a problem if the team has more members than a per-seat subscription is billed
-// for: the next change of the team would raise the price.
-func (s *Service) checkSeats(ctx context.Context, p *pass, r row, tenantID uuid.UUID, next subscription.Subscription) error {
+// planSeats records the seats of the subscription for the members that are read later. It returns a
+// problem if the team already has more members than a per-seat subscription is billed for.
+func (s *Service) planSeats(ctx context.Context, p *pass, r row, tenantID uuid.UUID, next subscription.Subscription) error {
 	plan, err := s.deps.Catalog.Plan(ctx, next.PlanID)
-	if err != nil || plan.PricingType != catalog.PricingSeat {
+	if err != nil {
 		return err
 	}
-	members := p.added[hashParts(r.get("tenant"))]
-	if tenantID != uuid.Nil {
-		here, err := s.deps.Tenants.CountMembers(ctx, tenantID)
-		if err != nil {
-			return err
-		}
-		members += here
+	var team seats
+	if team.limit, err = s.deps.Subscriptions.SeatLimitWith(ctx, tenantID, plan); err != nil {
+		return err
 	}
-	if members > next.Quantity {
-		return newProblem("psp_subscription_id", "is billed for %d seats, but the team has %d members; increase the quantity at Stripe or import fewer members", next.Quantity, members)
+	if plan.PricingType == catalog.PricingSeat {
+		team.billed = &next.Quantity
 	}
-	return nil
+	here, err := s.deps.Tenants.CountMembers(ctx, tenantID)
+	if err != nil {
+		return err
+	}
+	key := hashParts(r.get("tenant"))
+	p.plans[key] = team
+	return team.checkBilled(here + p.added[key])
 }

@@ -97,6 +97,12 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 	return s.lowerSeatLimit(ctx, limit, tenantID, op.PlanID, at)
 }
 
+// SeatLimitWith returns the maximum number of seats that a team would have with a plan now, or nil if
+// it is unlimited.
+func (s *Service) SeatLimitWith(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (*int64, error) {
+	return s.deps.Entitlements.SeatLimitWith(ctx, tenantID, plan, s.deps.Clock.Now())
+}
+
 // lowerSeatLimit returns the limit that a tenant will have with a plan from a time on, if it is lower
 // than limit.
 func (s *Service) lowerSeatLimit(ctx context.Context, limit *int64, tenantID, planID uuid.UUID, at time.Time) (*int64, error) {

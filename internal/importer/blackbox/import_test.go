@@ -371,3 +371,34 @@ func TestTooFewSeats(t *testing.T) {
 		want(s, f, "subscriptions: 1 created, 0 updated, 0 unchanged")
 	})
 }
+
+// New members have the seats of the subscription that the same import adds, otherwise those of the
+// default plan. The quantity at the provider stays as it is.
+func TestSeatsOfAnImportedSubscription(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("basic", "flat", "month", 0, 0, map[string]int{"team-members": 1})
+		apptest.Exec(t, s.DB(), `UPDATE plans SET is_default = true WHERE slug = 'basic'`)
+		s.AddPlan("crew", "seat", "month", 500, 0, map[string]int{"team-members": 5})
+		other := s.Register("other@example.com", true)
+		s.BuyPlan(other, "crew")
+		f, before := company(t), counts(s)
+		for _, dryRun := range []bool{true, false} {
+			said, err := run(s, f, dryRun)
+			if !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "memberships.csv:3: tenant: all seats of the plan are taken: 1 of 1") || counts(s) != before {
+				t.Errorf("%v, %s became %s\n%s", err, before, counts(s), said)
+			}
+		}
+		customer := s.AtProvider("POST", "/customers", "name", "Cobol Ltd").Str("id")
+		sub := s.Customers().SubscribeAtProvider(customer, s.ProviderPriceOf(s.PlanID(other, "crew")))
+		item := s.AtProvider("GET", "/subscriptions/"+sub).Str("items.data.0.id")
+		s.AtProvider("POST", "/subscriptions/"+sub, "items[0][id]", item, "items[0][quantity]", "3", "proration_behavior", "none")
+		f["subscriptions"] = "tenant,psp_subscription_id\nc1," + sub + "\n"
+		want(s, f, "subscriptions: 1 created, 0 updated, 0 unchanged", "memberships: 1 created, 0 updated, 1 unchanged")
+		s.AwaitNotifications()
+		s.AwaitJobs()
+		if quantity := s.AtProvider("GET", "/subscriptions/"+sub).At("items.data.0.quantity"); quantity != 3.0 {
+			t.Errorf("quantity %v", quantity)
+		}
+	})
+}
