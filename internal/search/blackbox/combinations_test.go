@@ -22,6 +22,9 @@ func TestListsCombineFiltersAndSorts(t *testing.T) {
 		s.BuyPlan(bob, "starter")
 		s.Cancel(bob, true).Want(200)
 		s.AwaitNotifications()
+		apptest.Eventually(t, "the activity of both", func() bool { // it is recorded in the background, and changes the order
+			return s.CountRows("SELECT count(*) FROM tenants WHERE last_activity_at IS NOT NULL") == 2
+		})
 		const later = "2199-01-01T00:00:00Z"
 		for path, of := range map[string]struct {
 			filters map[string]string
