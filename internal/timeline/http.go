@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -166,6 +167,10 @@ func (h *HTTP) ListOfTenant(ctx context.Context, in *tenantInput) (*rest.Body[Ti
 // page returns a page of the timeline of one tenant, or of the platform if tenant is nil. own is
 // true if the caller reads the timeline as a member of the tenant.
 func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, own bool, p Part) (*rest.Body[TimelinePage], error) {
+	// Reject filter[…] and sort, as other lists do. Part has all filters of a timeline.
+	if _, err := (page.Spec{Tiebreak: "id", IsCursored: true}).Parse(rest.RequestOf(ctx).Query()); err != nil {
+		return nil, err
+	}
 	after, err := parseCursor(p.Cursor)
 	if err != nil {
 		return nil, err

@@ -219,6 +219,16 @@ func TestRefusals(t *testing.T) {
 			}
 			s.Call("GET", timeline(ada)+"?"+query, admin, nil).As(query).WantInvalid(field)
 		}
+		for query, message := range map[string]string{
+			"filter[kind]=payments": "The filter kind is not supported here.", "filter[tenant]=x": "The filter tenant is not supported here.",
+			"filter=x": "The filter filter is not supported here.", "sort=at": "Sorting by at is not supported here.",
+		} {
+			for path, who := range map[string]string{ada.Path("/timeline"): ada.Token, "/api/v1/admin/activity": admin, timeline(ada): admin} {
+				a := s.Call("GET", path+"?"+query, who, nil).As(path + " " + query)
+				a.WantRefused(400, "")
+				a.WantAt("message", message)
+			}
+		}
 		a := s.Call("GET", ada.Path("/timeline?cursor="+encode("0.audit.1")), ada.Token, nil).Want(200)
 		a.WantAt("data", []any{}) // no entry is that old
 		s.Call("GET", ada.Path("/timeline?cursor="+encode("3600000000.refused.1_"+someID+"_"+someID)), ada.Token, nil).Want(200).WantAt("data", []any{})
