@@ -140,3 +140,24 @@ test('paid, used and free seats are named, and their number can be changed', { s
   await page.getByRole('button', { name: 'Remove a seat' }).click()
   await page.getByRole('button', { name: /^Remove 1 seat/ }).waitFor()
 })
+
+test('prices stay on one line next to many plans', { skip }, async (t) => {
+  // The session of the tests before is over, because they advance the clock.
+  admin = (await call(service.base, 'POST', '/api/v1/auth/login', { email: 'admin@tenantry.test', password: 'sandbox-admin' })).accessToken
+  for (const [i, price] of [4900, 199_900, 1_249_950, 12_499_900].entries()) await makePlan(`Large ${i}`, `large-${i}`, { EUR: price })
+  const owner = await register(service.base, 'Mara Many', 'mara@amounts.test', 'Many', { slug: 'starter' })
+  for (const width of [1280, 800]) {
+    const page = await visit(t, browser, service.base, { locale: 'it-IT', width })
+    await signIn(page, owner)
+    await page.goto('/plan')
+    await page.getByText(/124\.999,00\s€/).first().waitFor()
+    await page.evaluate(() => document.fonts.ready)
+    const broken = await page.locator('.plan-p b').evaluateAll((prices) => prices.filter((one) => {
+      const range = document.createRange()
+      range.selectNodeContents(one)
+      return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1 || range.getBoundingClientRect().right > one.closest('.plan').getBoundingClientRect().right
+    }).map((one) => one.textContent))
+    assert.deepEqual(broken, [], `at ${width} px`)
+    if (width === 1280) await check(page, 'many plans')
+  }
+})

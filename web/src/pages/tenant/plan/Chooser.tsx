@@ -16,6 +16,9 @@ import { Receipt } from './Receipt'
 /** The number of plans that fit next to the receipt; more use the whole width. */
 const beside = 3
 
+/** The number of plans above which the columns are narrow. */
+const narrow = 5
+
 /** The plans, the seats, and the cost of the choice. */
 export function Chooser({ plans, subscription, currency, catalog }: {
   plans: Schema<'OfferedPlan'>[]; subscription: Schema<'Subscription'> | null; currency: string; catalog: Schema<'Plan'>[]
@@ -43,7 +46,7 @@ export function Chooser({ plans, subscription, currency, catalog }: {
   // Without the size of the team, the preview would first use a wrong number of seats.
   if (team.isPending) return <Skeleton lines={8} />
   const comparison = (
-    <div className="plans" role="radiogroup" aria-label={t`Plans`} style={{ '--plans': shown.length, '--rows': rows.length + 3 } as React.CSSProperties}>
+    <div className={shown.length > narrow ? 'plans many' : 'plans'} role="radiogroup" aria-label={t`Plans`} style={{ '--plans': shown.length, '--rows': rows.length + 3 } as React.CSSProperties}>
       <RowNames rows={rows} />
       {shown.map((plan) => (
         <PlanColumn
