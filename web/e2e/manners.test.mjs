@@ -188,6 +188,25 @@ test('nothing jumps while a page is read, and nothing moves for who wants no mot
   }
 })
 
+test('the sign-in page does not move when the sandbox bar appears', { skip }, async (t) => {
+  for (const bar of ['folded', 'open']) {
+    const page = await visit(t, browser, service.base)
+    await page.addInitScript((state) => localStorage.setItem('sandbox', state), bar)
+    let release
+    const held = new Promise((then) => { release = then })
+    await page.route('**/sandbox/bar', async (route) => { await held; await route.fallback() })
+    await page.goto('/sign-in')
+    const field = page.locator('input[name=email]')
+    await field.waitFor()
+    await page.evaluate(() => document.fonts.ready)
+    const { y } = await field.boundingBox()
+    release()
+    await page.getByRole('complementary', { name: 'Sandbox' }).waitFor()
+    const moved = (await field.boundingBox()).y - y
+    assert.ok(Math.abs(moved) < 1, `the field moves by ${moved} px with the bar ${bar}`)
+  }
+})
+
 test('two clicks in the same instant send a form once', { skip }, async (t) => {
   const owner = await register(service.base, 'Dora Double', 'dora@manners.test', 'Double', { slug: 'team', seats: 5 })
   const page = await visit(t, browser, service.base)

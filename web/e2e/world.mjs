@@ -182,10 +182,7 @@ export async function signIn(page, { email, password }) {
   await page.waitForURL((url) => url.pathname !== '/sign-in')
 }
 
-/**
- * Enters an email and a password on the sign-in page, which asks for them one after the other. It uses
- * the keyboard, because the page moves up when the bar of the sandbox appears.
- */
+/** Enters an email and a password on the sign-in page, which asks for them one after the other. */
 export async function enterPassword(page, { email, password }) {
   await page.fill('input[name=email]', email)
   await page.press('input[name=email]', 'Enter')

@@ -1,8 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect } from 'react'
 import { Icon } from '../ui/Icon'
 
 const isPractice = document.querySelector('meta[name=practice]') !== null
+if (isPractice) document.documentElement.classList.add('with-sandbox')
 
 /**
  * The notice that a sandbox replaces the payment provider, if the page has the service's marker for
@@ -10,7 +10,6 @@ const isPractice = document.querySelector('meta[name=practice]') !== null
  */
 export function Practice() {
   const { t } = useLingui()
-  useEffect(() => { if (isPractice) document.body.classList.add('with-sandbox') }, [])
   if (!isPractice) return null
   return (
     <aside className="sandbox folded practice" aria-label={t`Practice mode`}>

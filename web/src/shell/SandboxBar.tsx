@@ -9,6 +9,7 @@ import { Dialog } from '../ui/Dialog'
 import { Form } from '../ui/Form'
 import { TextField } from '../ui/Field'
 import { Icon } from '../ui/Icon'
+import { wasOpen } from './Sandbox'
 
 /** The response of GET /sandbox/bar, which is not in the API description. */
 interface BarState {
@@ -43,14 +44,6 @@ async function sandbox<T>(method: string, path: string, body?: unknown): Promise
   return answer.data as T
 }
 
-function wasOpen(): boolean {
-  try {
-    return localStorage.getItem('sandbox') === 'open'
-  } catch {
-    return false
-  }
-}
-
 /**
  * The controls of the sandbox: clock with upcoming events, mailbox, events, chaos, and demo
  * accounts.
@@ -82,8 +75,7 @@ export default function SandboxBar() {
     },
   })
   useEffect(() => {
-    document.body.classList.toggle('has-sandbox', open)
-    document.body.classList.add('with-sandbox')
+    document.documentElement.classList.toggle('has-sandbox', open)
     try {
       localStorage.setItem('sandbox', open ? 'open' : 'folded')
     } catch {
