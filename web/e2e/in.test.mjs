@@ -93,6 +93,10 @@ test('an administrator acts as an owner, sees the banner, and leaves', { skip },
     ['/team', page.getByRole('row', { name: /Oda Owner/ }), page.getByRole('button', { name: 'Invite members' })],
     ['/team/roles', page.locator('.matrix'), page.getByRole('button', { name: 'New role' })],
     ['/plan?plan=starter', page.locator('.receipt'), page.locator('.receipt .btn.primary:enabled')],
+    ['/team', page.getByRole('link', { name: 'Roles', exact: true }), page.getByText(/change roles/)],
+    ['/team/roles', page.locator('.matrix'), page.getByText(/You can create/)],
+    ['/plan', page.getByRole('heading', { name: 'Plan', exact: true }), page.getByText(/Choose a plan/)],
+    ['/', page.getByRole('heading', { name: /Acted/ }), page.getByText(/Choose a plan/)],
   ]) {
     await page.goto(path)
     await shown.waitFor()

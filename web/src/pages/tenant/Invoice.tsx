@@ -4,6 +4,7 @@ import { $api, type Schema } from '../../api/client'
 import { useFormat } from '../../app/format'
 import { InvoiceFacts } from '../../parts/invoice/InvoiceFacts'
 import { InvoiceLines } from '../../parts/invoice/InvoiceLines'
+import { useMay } from '../../app/session'
 import { useHere } from './shared/reads'
 import { Page, Section, useTitle } from '../../ui/Page'
 import { Skeleton } from '../../ui/Messages'
@@ -18,6 +19,7 @@ import { periodOf } from './shared/invoice'
 function Shown({ invoice }: { invoice: Schema<'Invoice'> }) {
   const { t } = useLingui()
   const format = useFormat()
+  const may = useMay()
   const period = periodOf(invoice, format)
   useTitle(t`Invoice ${invoice.number}`)
   return (
@@ -36,7 +38,7 @@ function Shown({ invoice }: { invoice: Schema<'Invoice'> }) {
       </div>
       <CreditNotes invoiceId={invoice.id} />
       <Section title={<Trans>Is something wrong?</Trans>}>
-        <p className="t13 muted"><Trans>An issued invoice cannot be changed. A new name, address or VAT number applies from the next invoice on: <Link to="/settings" hash="billing">change the billing details</Link>.</Trans></p>
+        <p className="t13 muted"><Trans>An issued invoice cannot be changed. A new name, address or VAT number applies from the next invoice on.</Trans> {may('tenant.update') && <Link to="/settings" hash="billing"><Trans>Billing details</Trans></Link>}</p>
       </Section>
     </>
   )

@@ -3,7 +3,7 @@ import { $api } from '../../api/client'
 import { useFormat } from '../../app/format'
 import { useFilters } from '../../app/filters'
 import { currenciesOf, firstCurrency } from '../../app/plans'
-import { useSettings, useTenant } from '../../app/session'
+import { useMay, useSettings, useTenant } from '../../app/session'
 import { CurrencyChoice } from '../../ui/CurrencyChoice'
 import { Skeleton } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
@@ -35,6 +35,7 @@ export default function Plan() {
   const words = useWords()
   const format = useFormat()
   const here = useHere()
+  const mayChange = useMay()('billing.manage')
   const { preferred_currency } = useTenant()
   const { default_currency } = useSettings()
   const [search, filter] = useFilters()
@@ -61,7 +62,7 @@ export default function Plan() {
   const slugs = Object.fromEntries((plans.data?.data ?? []).map((one) => [one.id, one.slug]))
   const until = subscription ? format.day(subscription.cancel_at ?? subscription.current_period_end) : ''
   const lead = !subscription
-    ? standard ? <Trans>You are on {what}.</Trans> : read.isSuccess && (former
+    ? standard ? <Trans>You are on {what}.</Trans> : read.isSuccess && mayChange && (former
       ? <Trans>You do not have a plan at the moment. You will see the price before you are charged.</Trans>
       : <Trans>Choose a plan to get started. You will see the price before you are charged.</Trans>)
     : owed ? <Trans>You are on {what}. {owed} is due.</Trans>
@@ -72,7 +73,7 @@ export default function Plan() {
           : <Trans>You are on {what}.</Trans>
   if (pending) return <Page title={t`Plan`} heading={null}><Skeleton lines={8} /></Page>
   return (
-    <Page title={t`Plan`} heading={subscription ? t`Change plan` : t`Choose a plan`} lead={lead}
+    <Page title={t`Plan`} heading={mayChange ? subscription ? t`Change plan` : t`Choose a plan` : undefined} lead={lead}
       actions={!subscription && <CurrencyChoice currencies={currenciesOf(catalog.data?.data ?? [])} value={currency} onChange={(code) => filter({ currency: code })} />}
     >
       <PlanTabs />

@@ -26,7 +26,7 @@ export default function Roles() {
   }
   return (
     <Page
-      title={t`Roles`} lead={<Trans>The permissions of each role. Owner, Admin and Member are built in. You can create as many custom roles as you need.</Trans>}
+      title={t`Roles`} lead={may('roles.manage') && <Trans>The permissions of each role. Owner, Admin and Member are built in. You can create as many custom roles as you need.</Trans>}
       actions={may('roles.manage') && <Button look="primary" icon="plus" onClick={() => setMaking(true)}><Trans>New role</Trans></Button>}
     >
       <Read query={roles} lines={8}>{({ data }) => <RoleMatrix roles={data} />}</Read>

@@ -21,12 +21,13 @@ function NoPlan({ calm }: { calm: boolean }) {
   return (
     <div className="lead">
       <h1>{standard ? <Trans>{tenant.name} is on {standard}</Trans> : former ? <Trans>{tenant.name} has no plan at the moment</Trans> : <Trans>{tenant.name} has no plan yet</Trans>}</h1>
-      <p>
+      {may('billing.manage') ? <><p>
         {standard ? <Trans>Choose another plan for higher limits and more features.</Trans> : former
           ? <Trans>Your data, your team and your invoices are still here. Choose a plan to continue.</Trans>
           : <Trans>Choose a plan to get started. You will see the price before you are charged.</Trans>}
       </p>
-      {may('billing.manage') && <div className="acts"><ButtonLink to="/plan" look={calm ? 'plain' : 'primary'}><Trans>View plans</Trans></ButtonLink></div>}
+      <div className="acts"><ButtonLink to="/plan" look={calm ? 'plain' : 'primary'}><Trans>View plans</Trans></ButtonLink></div></>
+        : !standard && <p><Trans>Ask an admin or the owner of your organization.</Trans></p>}
     </div>
   )
 }
@@ -35,6 +36,7 @@ function NoPlan({ calm }: { calm: boolean }) {
 export function Lead({ subscription, open }: { subscription: Schema<'Subscription'> | null; open: Schema<'Invoice'>[] }) {
   const here = useHere()
   const may = useMay()
+  const mayChange = may('billing.manage')
   const words = useWords()
   const format = useFormat()
   const usagePlan = subscription?.plan.pricing_type === 'usage'
@@ -68,6 +70,9 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   // A note asks for the card.
   const addsCard = asksForCard(subscription, method)
 
+  // For members who cannot change the plan.
+  const regularly = `${base} ${each}.`
+
   const [sentence, why, pays] = ((): [ReactNode, ReactNode, boolean?] => {
     if (due.length > 0) {
       const owed = sums(due)
@@ -89,7 +94,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
       const end = format.day(subscription.trial_ends_at)
       return [
         <Trans key="s">{what} — <span className="nowrap">free until {end}</span></Trans>,
-        addsCard ? null : seat
+        addsCard ? null : !mayChange ? regularly : seat
           ? <Trans key="w">Then {price} per seat {each}. Cancel before then and you will not be charged.</Trans>
           : <Trans key="w">Then {price} {each}. Cancel before then and you will not be charged.</Trans>,
       ]
@@ -111,7 +116,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
         ? (quantity > members
             ? <Trans key="w">{price} per seat {each}. Seats used: {members} of {quantity}.</Trans>
             : <Trans key="w">{price} per seat {each}. Members who join mid-period are prorated.</Trans>)
-        : <Trans key="w">{price} {each}, until you change or cancel your plan.</Trans>
+        : !mayChange ? regularly : <Trans key="w">{price} {each}, until you change or cancel your plan.</Trans>
     // Without the credit, the charged amount is unknown.
     if (bill.charged === undefined || bill.applied === undefined) return [<Trans key="s">{what} — <span className="nowrap">{total} {each}</span></Trans>, because]
     const charged = money(bill.charged)
@@ -132,7 +137,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
       <h1>{sentence}</h1>
       <p>{why} {bill.discount > 0 && !end && `${subscription.discount?.code}${format.colon} ${money(-bill.discount)}.`} {how && <span className="nowrap"><Trans>Payment method: {how}.</Trans></span>}</p>
       <div className="acts">
-        {may('billing.manage') && <ButtonLink to="/plan">{subscription.cancel_at ? <Trans>Keep or change plan</Trans> : <Trans>Change plan</Trans>}</ButtonLink>}
+        {mayChange && <ButtonLink to="/plan">{subscription.cancel_at ? <Trans>Keep or change plan</Trans> : <Trans>Change plan</Trans>}</ButtonLink>}
         {may('tenant.update') && <ButtonLink to="/settings" hash="billing"><Trans>Billing details</Trans></ButtonLink>}
       </div>
     </div>

@@ -32,7 +32,7 @@ interface Props {
 /** The running plan, or the cost of the choice. */
 export function Receipt(props: Props) {
   const { plan, seats, subscription } = props
-  const holds = useHolds()
+  const may = useMay()
   const words = useWords()
   if (plan.id !== subscription?.plan.id || seats !== subscription.quantity) return <Choice {...props} />
   const what = words.planWithSeats(plan.name, plan.pricing_type, seats)
@@ -40,7 +40,7 @@ export function Receipt(props: Props) {
     <aside className="receipt">
       <h2><Trans>Your plan: {what}</Trans></h2>
       <Figures plan={plan} seats={seats} subscription={subscription} />
-      {holds('billing.manage') && <p className="help"><Trans>Choose another plan to see the cost of the change. Nothing changes until you confirm.</Trans></p>}
+      {may('billing.manage') && <p className="help"><Trans>Choose another plan to see the cost of the change. Nothing changes until you confirm.</Trans></p>}
     </aside>
   )
 }
@@ -159,7 +159,7 @@ function Choice(props: Props) {
       {holds('billing.manage')
         ? <Button look="primary" size="big" block busy={change.isPending} disabled={!may('billing.manage') || blocked || !cost.ready || failed} onClick={() => change.mutate()}>{subscription ? changeLabel : buyLabel}</Button>
         : <p className="help"><Trans>Only members with the permission to manage billing can change the plan.</Trans></p>}
-      <Consequences cost={cost} subscription={subscription} cardFree={cardFree} />
+      {holds('billing.manage') && <Consequences cost={cost} subscription={subscription} cardFree={cardFree} />}
     </aside>
   )
 }

@@ -1,7 +1,7 @@
 import { Plural, Trans } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
-import { useHolds } from '../../../app/session'
+import { useHolds, useMay } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
 import { Section } from '../../../ui/Page'
 import { Read } from '../../../ui/Read'
@@ -41,11 +41,12 @@ function List({ roles, menu }: { roles: Told[]; menu?: (name: string) => ReactNo
 /** Each role with a sentence about its permissions; on the team page with a link to the matrix. */
 export function RolesInWords({ withLink }: { withLink?: boolean }) {
   const holds = useHolds()
+  const may = useMay()
   const roles = useRoles()
   return (
     <Section
       title={<Trans>Role permissions</Trans>}
-      end={withLink && holds('roles.manage') && <ButtonLink size="s" to="/team/roles"><Trans>Compare and change roles</Trans></ButtonLink>}
+      end={withLink && holds('roles.manage') && <ButtonLink size="s" to="/team/roles">{may('roles.manage') ? <Trans>Compare and change roles</Trans> : <Trans>Roles</Trans>}</ButtonLink>}
     >
       {holds('roles.manage') ? <Read query={roles}>{({ data }) => <List roles={data} menu={withLink ? undefined : (name) => data.filter((one) => one.name === name && !one.is_builtin).map((one) => <span key={one.id} className="only-small"><RoleMenu role={one} /></span>)} />}</Read> : <List roles={builtin} />}
     </Section>

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { api, ApiError } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { useHolds } from '../../../app/session'
 import { Button } from '../../../ui/Button'
 import { Field, SelectField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
@@ -29,6 +30,7 @@ export function CapSection({ gauges, initial, mayChange }: { gauges: Gauge[]; in
 
 /** The caps, for members who cannot change them. */
 function Caps({ gauges }: { gauges: Gauge[] }) {
+  const holds = useHolds()
   const words = useWords()
   const capped = gauges.filter((one) => (one.quota?.cap ?? null) !== null)
   return (
@@ -41,7 +43,7 @@ function Caps({ gauges }: { gauges: Gauge[] }) {
           })}
         </dl>
       )}
-      <p className="lockline"><Icon name="lock" /><span><Trans>Only members who manage billing can change caps.</Trans></span></p>
+      {!holds('billing.manage') && <p className="lockline"><Icon name="lock" /><span><Trans>Only members who manage billing can change caps.</Trans></span></p>}
     </div>
   )
 }
