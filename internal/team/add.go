@@ -68,9 +68,6 @@ func (s *Service) add(ctx context.Context, tenantID uuid.UUID, userID int64, rol
 	if err := s.deps.Accounts.LockExisting(ctx, userID); err != nil {
 		return err
 	}
-	if err := s.requireSeats(ctx, tenantID, 1); err != nil {
-		return err
-	}
 	added, err := s.store.insertMember(ctx, tenantID, userID, role.ID, s.deps.Clock.Now())
 	switch {
 	case err != nil:
@@ -82,6 +79,10 @@ func (s *Service) add(ctx context.Context, tenantID uuid.UUID, userID int64, rol
 		return err
 	}
 	if err := s.Joined(ctx, tenantID, userID); err != nil {
+		return err
+	}
+	// The member has taken the seat of their invitation, so check the seats only now.
+	if err := s.requireSeats(ctx, tenantID, 0); err != nil {
 		return err
 	}
 	return s.record(ctx, tenantID, action, "user", formatID(userID), nil, map[string]any{"role": role.Name})

@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 )
@@ -42,9 +43,27 @@ func (s *Service) TakenSeats(ctx context.Context, tenantID uuid.UUID) (int64, er
 	return seats.Total(), err
 }
 
+// HasSeatFor reports whether the user with an email can become a member: the user takes the seat of a
+// pending invitation to the email, or a free seat. The caller must hold the tenant's lock.
+func (s *Service) HasSeatFor(ctx context.Context, tenantID uuid.UUID, email string) (bool, error) {
+	more := int64(0)
+	_, err := s.store.pendingOf(ctx, tenantID, email, s.deps.Clock.Now())
+	if errors.Is(err, errNoInvitation) {
+		more, err = 1, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	err = s.requireSeats(ctx, tenantID, more)
+	if errors.Is(err, errNoSeat) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // requireSeats returns SEAT_LIMIT_REACHED unless the plan has room for more seats: 1 for a new
-// invitation, or 0 for a member who accepts one, because the invitation already takes the seat. The
-// caller must hold the tenant's lock.
+// invitation, or 0 for a member who already takes a seat or the seat of an invitation. The caller must
+// hold the tenant's lock.
 func (s *Service) requireSeats(ctx context.Context, tenantID uuid.UUID, more int64) error {
 	seats, err := s.Seats(ctx, tenantID)
 	if err != nil {

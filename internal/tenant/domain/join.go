@@ -14,23 +14,23 @@ import (
 // Invariant: the tenant is locked before the user, and everything that Join depends on is read
 // again under the locks.
 func (s *Service) Join(ctx context.Context, userID int64) (joined bool, err error) {
-	found, _, err := s.joinableBy(ctx, userID)
-	if err != nil || found == uuid.Nil {
+	found, err := s.joinableBy(ctx, userID)
+	if err != nil || found.tenantID == uuid.Nil {
 		return false, err
 	}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		joined = false
-		if _, err := s.deps.Tenants.LockLive(ctx, found); err != nil {
+		if _, err := s.deps.Tenants.LockLive(ctx, found.tenantID); err != nil {
 			return err
 		}
 		if err := s.deps.Accounts.LockExisting(ctx, userID); err != nil {
 			return err
 		}
-		tenantID, roleID, err := s.joinableBy(ctx, userID)
-		if err != nil || tenantID != found {
+		current, err := s.joinableBy(ctx, userID)
+		if err != nil || current.tenantID != found.tenantID {
 			return err
 		}
-		joined, err = s.enrol(ctx, tenantID, userID, roleID)
+		joined, err = s.enrol(ctx, userID, current)
 		return err
 	})
 	if isTenantGone(err) {
@@ -39,13 +39,21 @@ func (s *Service) Join(ctx context.Context, userID int64) (joined bool, err erro
 	return joined, err
 }
 
-// joinableBy returns the tenant that a user can join, or Nil, and the ID of the new member's role.
-func (s *Service) joinableBy(ctx context.Context, userID int64) (uuid.UUID, int64, error) {
+// place is a tenant that a user can join.
+type place struct {
+	tenantID uuid.UUID // Nil if the user cannot join a tenant
+	roleID   int64     // role of the new member
+	email    string    // verified email of the user
+}
+
+// joinableBy returns the tenant that a user can join.
+func (s *Service) joinableBy(ctx context.Context, userID int64) (place, error) {
 	email, err := s.store.unplacedEmail(ctx, userID)
 	if err != nil || email == "" {
-		return uuid.Nil, 0, err
+		return place{}, err
 	}
-	return s.store.joinable(ctx, OfEmail(email))
+	tenantID, roleID, err := s.store.joinable(ctx, OfEmail(email))
+	return place{tenantID, roleID, email}, err
 }
 
 // LockFor locks the tenant that new users with a verified email join, in the transaction of ctx, and
@@ -63,23 +71,20 @@ func (s *Service) LockFor(ctx context.Context, email string) (uuid.UUID, error) 
 // joined. The user does not join if the domain was changed before LockFor locked the tenant, or if
 // no seat is free.
 func (s *Service) AddNew(ctx context.Context, tenantID uuid.UUID, userID int64) (bool, error) {
-	found, roleID, err := s.joinableBy(ctx, userID)
-	if err != nil || found != tenantID {
+	p, err := s.joinableBy(ctx, userID)
+	if err != nil || p.tenantID != tenantID {
 		return false, err
 	}
-	return s.enrol(ctx, tenantID, userID, roleID)
+	return s.enrol(ctx, userID, p)
 }
 
-// enrol adds a user to a locked tenant, if a seat is free.
-func (s *Service) enrol(ctx context.Context, tenantID uuid.UUID, userID, roleID int64) (bool, error) {
-	seats, err := s.deps.Team.Seats(ctx, tenantID)
-	if err != nil {
+// enrol adds a user to a locked tenant, if there is a seat for the user.
+func (s *Service) enrol(ctx context.Context, userID int64, p place) (bool, error) {
+	hasSeat, err := s.deps.Team.HasSeatFor(ctx, p.tenantID, p.email)
+	if err != nil || !hasSeat {
 		return false, err
-	}
-	if left := seats.Available(); left != nil && *left < 1 {
-		return false, nil
 	}
 	// The user is the actor of the change.
 	ctx = authz.With(ctx, &authz.Caller{UserID: userID})
-	return true, s.deps.Team.Enrol(ctx, tenantID, userID, roleID)
+	return true, s.deps.Team.Enrol(ctx, p.tenantID, userID, p.roleID)
 }

@@ -58,8 +58,8 @@ func TestJoiningThroughADomain(t *testing.T) {
 	})
 }
 
-// The pending invitation of a person who joins through the domain counts as accepted, so that it takes
-// no second seat.
+// The pending invitation of a person who joins through the domain counts as accepted. The person takes
+// the seat of the invitation, so another free seat is not needed.
 func TestInvitationOfAPersonWhoJoins(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -67,10 +67,25 @@ func TestInvitationOfAPersonWhoJoins(t *testing.T) {
 		autoJoin(s, ada, verified(s, ada, "acme.example"), "member")
 		_, token := s.Invite(ada, "bob@acme.example", "admin")
 		s.Invite(ada, "carol@acme.example", "member")
+		limit := func(seats int) {
+			t.Helper()
+			s.Call("PUT", "/api/v1/admin/tenants/"+ada.Tenant+"/limits/team-members", s.Admin(), apptest.Object{"type": "quota", "value": seats, "reason": "test"}).Want(200)
+		}
+		limit(3)
 		delegate(s, "bob@acme.example").WantAt("user.tenants.0.id", ada.Tenant)
 		s.Call("GET", ada.Path("/team/stats"), ada.Token, nil).Want(200).WantAt("data.members", 2.0).WantAt("data.pending_invitations", 1.0)
 		s.Call("GET", "/api/v1/invitations/"+token, "", nil).Want(200).WantAt("data.status", "accepted").WantAt("data.is_valid", false)
 		s.Call("GET", ada.Path("/team/members"), ada.Token, nil).Want(200).WantAt("data.1.role.name", "member") // the role of the domain
+
+		// The plan can have become smaller since the invitation.
+		s.VerifyEmail(s.RegisterAlone("Carol", "carol@acme.example"), "carol@acme.example")
+		limit(2)
+		logIn(s, "carol@acme.example").WantAt("user.tenants.0.id", nil)
+		limit(3)
+		s.VerifyEmail(s.RegisterAlone("Dan", "dan@acme.example"), "dan@acme.example")
+		logIn(s, "dan@acme.example").WantAt("user.tenants.0.id", nil)
+		logIn(s, "carol@acme.example").WantAt("user.tenants.0.id", ada.Tenant)
+		s.Call("GET", ada.Path("/team/stats"), ada.Token, nil).Want(200).WantAt("data.members", 3.0).WantAt("data.pending_invitations", 0.0)
 	})
 }
 

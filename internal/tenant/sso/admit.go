@@ -112,11 +112,10 @@ func (s *Service) decide(ctx context.Context, c Connection, who person) (decisio
 	if !c.ProvisionMembers {
 		return decision{}, errNotProvisioned
 	}
-	seats, err := s.deps.Team.Seats(ctx, c.TenantID)
-	if err != nil {
+	switch hasSeat, err := s.deps.Team.HasSeatFor(ctx, c.TenantID, who.email); {
+	case err != nil:
 		return decision{}, err
-	}
-	if left := seats.Available(); left != nil && *left < 1 {
+	case !hasSeat:
 		return decision{}, errSeatLimit
 	}
 	return decision{userID: self.ID, isVerified: true, claims: found, provisions: true}, nil

@@ -53,6 +53,14 @@ func TestProvisioning(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		s.Call("GET", "/api/v1/user/identities", first.Str("accessToken"), nil).Want(200).WantAt("data.0.provider", "sso").WantAt("data.0.email", "ada@"+corp)
+
+		// An invited person takes the seat of the invitation.
+		s.Call("PUT", "/api/v1/admin/tenants/"+ada.Tenant+"/limits/team-members", s.Admin(), object{"type": "quota", "value": 3, "reason": "test"}).Want(200)
+		_, token := s.Invite(ada, "carol@"+corp, "member")
+		wantError(s, ada, id, as("dan@"+corp), "seat_limit_reached")
+		enter(s, id, as("carol@"+corp)).WantAt("user.tenants.0.id", ada.Tenant)
+		s.Call("GET", "/api/v1/invitations/"+token, "", nil).Want(200).WantAt("data.status", "accepted")
+		wantError(s, ada, id, as("dan@"+corp), "seat_limit_reached")
 	})
 }
 

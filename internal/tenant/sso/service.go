@@ -43,7 +43,8 @@ type Tenants interface {
 type Team interface {
 	// GrantableRole returns the role with a name, if the actor can assign it.
 	GrantableRole(ctx context.Context, by team.Actor, tenantID uuid.UUID, name string) (team.Role, error)
-	Seats(ctx context.Context, tenantID uuid.UUID) (team.Seats, error)
+	// HasSeatFor reports whether the user with an email can become a member.
+	HasSeatFor(ctx context.Context, tenantID uuid.UUID, email string) (bool, error)
 	// Enrol adds a user who joins without an invitation.
 	Enrol(ctx context.Context, tenantID uuid.UUID, userID, roleID int64) error
 }
