@@ -99,6 +99,48 @@ func TestDeletingTheAccount(t *testing.T) {
 	})
 }
 
+// The name of a deleted user is removed from the changes of plan that wait, from stored operations, and
+// from a cap that is older than the audit trail of a former tenant.
+func TestDeletingTheAuthorOfPlanChanges(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.NewCustomer("ada")
+		ada.Buy(s.PlanID(ada.Owner, "starter"), "EUR", apptest.Card(apptest.CardPays))
+		ada.ReplaceCard(apptest.CardConfirms)
+		bob, id := s.Join(ada.Owner, "Bob Builder", "bob@example.com", "admin")
+		actingIn := func(o apptest.Owner) apptest.Owner {
+			o.Token = bob
+			return o
+		}
+		s.Call("PUT", ada.Path("/usage/api-calls/cap"), bob, apptest.Object{"limit": 50}).Want(200)
+		s.ChangePlan(actingIn(ada.Owner), "team", nil).Want(200).WantAt("data.subscription.pending_change.by.name", "Bob Builder").
+			WantAt("data.subscription.pending_change.kind", "payment")
+		s.Call("POST", ada.Path("/leave"), bob, nil).Want(204)
+		apptest.Exec(t, s.DB(), "DELETE FROM audit_logs WHERE tenant_id = $1", ada.Tenant)
+
+		carl := s.NewCustomer("carl")
+		carl.Buy(s.PlanID(carl.Owner, "starter"), "EUR", apptest.Card(apptest.CardPays))
+		s.Call("POST", carl.Path("/team/invitations"), carl.Token, apptest.Object{"email": "bob@example.com", "role": "admin"}).Want(201)
+		s.Call("POST", "/api/v1/invitations/"+s.InvitationToken("bob@example.com", 2)+"/accept", bob, nil).Want(200)
+		s.ChangePlan(actingIn(carl.Owner), "team", apptest.Object{"when": "period_end"}).Want(200).
+			WantAt("data.subscription.pending_change.by.name", "Bob Builder").WantAt("data.subscription.pending_change.kind", "scheduled")
+
+		deleteAccount(s, bob).Want(204)
+		for _, o := range []*apptest.Customer{ada, carl} {
+			s.Subscription(o.Owner).WantAt("data.pending_change.by", apptest.Object{"type": "user", "id": float64(id), "name": ""})
+		}
+		s.AwaitJobs()
+		for _, place := range []string{
+			"usage_streams WHERE CAST(cap_by AS text)", "subscriptions WHERE CAST(pending_by AS text)", "subscriptions WHERE CAST(scheduled_change AS text)",
+			"psp_operations WHERE CAST(origin AS text)", "psp_operations WHERE CAST(request AS text)",
+		} {
+			if n := s.CountRows("SELECT count(*) FROM " + place + " LIKE '%Builder%'"); n != 0 {
+				t.Errorf("%s contains the name %d times", place, n)
+			}
+		}
+	})
+}
+
 // A user who deletes the account while joining or creating a tenant is not a member afterwards, and
 // no tenant loses its owner.
 func TestDeletingWhileJoining(t *testing.T) {

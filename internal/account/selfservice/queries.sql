@@ -54,14 +54,13 @@ UPDATE api_keys SET created_by = NULL WHERE created_by = $1;
 
 -- The tenants in which a user has changed something, also while acting as another user.
 -- name: ChangedTenants :many
-SELECT DISTINCT tenant_id FROM audit_logs WHERE actor_id = $1 AND tenant_id IS NOT NULL;
+SELECT DISTINCT tenant_id FROM audit_logs WHERE actor_id = sqlc.arg(user_id)::bigint AND tenant_id IS NOT NULL;
 
--- name: CapAuthors :many
-SELECT meter_id, cap_by FROM usage_streams WHERE tenant_id = $1 AND cap_by IS NOT NULL;
-
--- Changes nothing if somebody else has set the cap meanwhile.
--- name: ReplaceCapAuthor :exec
-UPDATE usage_streams SET cap_by = sqlc.arg(author) WHERE tenant_id = $1 AND meter_id = $2 AND cap_by = sqlc.arg(former);
+-- The tenants with a cap that a user has set, also while acting as another user. A cap can be older than
+-- the audit trail.
+-- name: CappedTenants :many
+SELECT DISTINCT tenant_id FROM usage_streams
+WHERE cap_by IS NOT NULL AND (CAST(cap_by ->> 'user_id' AS bigint) = sqlc.arg(user_id)::bigint OR CAST(cap_by ->> 'impersonator_id' AS bigint) = sqlc.arg(user_id)::bigint);
 
 -- Pending invitations remain valid for the next owner of the address.
 -- name: DeleteInvitationsTo :exec

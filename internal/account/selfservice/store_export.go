@@ -1,15 +1,12 @@
 package selfservice
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"strconv"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/selfservice/selfservicesql"
-	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -31,7 +28,7 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 		func() error { return q.DeletePushes(ctx, user.ID) },
 		func() error { return q.DeleteFormerPlaces(ctx, user.ID) },
 		func() error { return q.ForgetMaker(ctx, &user.ID) },
-		func() error { return s.forgetAuthor(ctx, user) },
+		func() error { return s.eraseAuthor(ctx, user.ID) },
 		func() error { return q.DeleteInvitationsTo(ctx, user.Email) },
 		func() error { return q.DeleteGuesses(ctx, account.HashSecret(user.Email)) },
 		func() error { return q.DeleteDevices(ctx, user.ID) },
@@ -44,42 +41,6 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 	} {
 		if err := remove(); err != nil {
 			return sqldb.Wrap(err, "erase user")
-		}
-	}
-	return nil
-}
-
-// forgetAuthor removes the personal data of a user from the caps that they have set in any tenant, also
-// while acting as another user.
-func (s store) forgetAuthor(ctx context.Context, user account.User) error {
-	tenants, err := s.q(ctx).ChangedTenants(ctx, &user.ID)
-	if err != nil {
-		return err
-	}
-	for _, id := range tenants {
-		caps, err := s.q(ctx).CapAuthors(ctx, *id)
-		if err != nil {
-			return err
-		}
-		for _, c := range caps {
-			var author authz.Origin
-			if err := json.Unmarshal(c.CapBy, &author); err != nil {
-				return err
-			}
-			if cmp.Or(author.ImpersonatorID, author.UserID) != user.ID {
-				continue
-			}
-			author.Name, author.IP, author.UserAgent, author.Reason = "", "", "", nil
-			text, err := json.Marshal(author)
-			if err != nil {
-				return err
-			}
-			err = s.q(ctx).ReplaceCapAuthor(ctx, selfservicesql.ReplaceCapAuthorParams{
-				TenantID: *id, MeterID: c.MeterID, Author: text, Former: c.CapBy,
-			})
-			if err != nil {
-				return err
-			}
 		}
 	}
 	return nil

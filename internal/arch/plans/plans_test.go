@@ -81,6 +81,7 @@ var whole = map[string]string{
 	"retentionsql.CountStreams":              "the command line says how far it is: counts in an index",
 	"reconcilesql.AnySeen":                   "reads one subscription",
 	"tenantsql.CountLive":                    "an admin's list: counts in an index",
+	"selfservicesql.CappedTenants":           "a user deletes their account: caps, with a partial index",
 	"statssql.CountTenants":                  "an admin's home: counts in an index",
 	"statssql.LiveSubscriptions":             "an admin's home: counts in an index",
 	"statssql.WaitingJobs":                   "an admin's home, up to its limit",

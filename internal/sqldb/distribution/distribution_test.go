@@ -182,6 +182,7 @@ var across = map[string]string{
 	"retentionsql.ExpireKeys":             "of all tenants, at the end of their retention",
 	"ratessql.IsUsed":                     "an admin stores the exchange rate of an inactive currency",
 	"ratessql.UsedCurrencies":             "the command line checks exchange rates",
+	"selfservicesql.CappedTenants":        "a user deletes their account",
 	"statssql.LiveSubscriptions":          "figures of the platform",
 	"statssql.QuotaRefusals":              "figures of the platform",
 	"statssql.RefusedTenants":             "figures of the platform",

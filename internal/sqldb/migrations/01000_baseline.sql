@@ -1371,6 +1371,7 @@ CREATE TABLE usage_streams (
     reserved_until timestamp with time zone,
     PRIMARY KEY (tenant_id, meter_id)
 );
+CREATE INDEX usage_streams_cap_by_idx ON usage_streams (tenant_id) WHERE cap_by IS NOT NULL;
 
 -- Units that a tenant can use in addition to the limit of a meter. Events draw from valid grants by
 -- priority, then by expiry, then by age. The amounts are units + millionths / 1,000,000. A deleted

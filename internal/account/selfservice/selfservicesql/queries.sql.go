@@ -10,31 +10,28 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const capAuthors = `-- name: CapAuthors :many
-SELECT meter_id, cap_by FROM usage_streams WHERE tenant_id = $1 AND cap_by IS NOT NULL
+const cappedTenants = `-- name: CappedTenants :many
+SELECT DISTINCT tenant_id FROM usage_streams
+WHERE cap_by IS NOT NULL AND (CAST(cap_by ->> 'user_id' AS bigint) = $1::bigint OR CAST(cap_by ->> 'impersonator_id' AS bigint) = $1::bigint)
 `
 
-type CapAuthorsRow struct {
-	MeterID uuid.UUID
-	CapBy   sqldb.JSON
-}
-
-func (q *Queries) CapAuthors(ctx context.Context, tenantID uuid.UUID) ([]CapAuthorsRow, error) {
-	rows, err := q.db.QueryContext(ctx, capAuthors, tenantID)
+// The tenants with a cap that a user has set, also while acting as another user. A cap can be older than
+// the audit trail.
+func (q *Queries) CappedTenants(ctx context.Context, userID int64) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, cappedTenants, userID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []CapAuthorsRow{}
+	items := []uuid.UUID{}
 	for rows.Next() {
-		var i CapAuthorsRow
-		if err := rows.Scan(&i.MeterID, &i.CapBy); err != nil {
+		var tenant_id uuid.UUID
+		if err := rows.Scan(&tenant_id); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, tenant_id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -86,12 +83,12 @@ func (q *Queries) ChangeProfile(ctx context.Context, arg ChangeProfileParams) er
 }
 
 const changedTenants = `-- name: ChangedTenants :many
-SELECT DISTINCT tenant_id FROM audit_logs WHERE actor_id = $1 AND tenant_id IS NOT NULL
+SELECT DISTINCT tenant_id FROM audit_logs WHERE actor_id = $1::bigint AND tenant_id IS NOT NULL
 `
 
 // The tenants in which a user has changed something, also while acting as another user.
-func (q *Queries) ChangedTenants(ctx context.Context, actorID *int64) ([]*uuid.UUID, error) {
-	rows, err := q.db.QueryContext(ctx, changedTenants, actorID)
+func (q *Queries) ChangedTenants(ctx context.Context, userID int64) ([]*uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, changedTenants, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -901,28 +898,6 @@ func (q *Queries) PutVerification(ctx context.Context, arg PutVerificationParams
 		arg.TokenHash,
 		arg.ExpiresAt,
 		arg.CreatedAt,
-	)
-	return err
-}
-
-const replaceCapAuthor = `-- name: ReplaceCapAuthor :exec
-UPDATE usage_streams SET cap_by = $3 WHERE tenant_id = $1 AND meter_id = $2 AND cap_by = $4
-`
-
-type ReplaceCapAuthorParams struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-	Author   sqldb.JSON
-	Former   sqldb.JSON
-}
-
-// Changes nothing if somebody else has set the cap meanwhile.
-func (q *Queries) ReplaceCapAuthor(ctx context.Context, arg ReplaceCapAuthorParams) error {
-	_, err := q.db.ExecContext(ctx, replaceCapAuthor,
-		arg.TenantID,
-		arg.MeterID,
-		arg.Author,
-		arg.Former,
 	)
 	return err
 }
