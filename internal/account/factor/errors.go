@@ -8,7 +8,7 @@ import (
 
 var (
 	errWrongFactor     = fault.NewCoded(fault.Unauthenticated, fault.InvalidMFACode)
-	errCredentials     = fault.NewCoded(fault.Unauthenticated, fault.InvalidCredentials)
+	errCredentials     = &fault.Error{Kind: fault.Unauthenticated, Code: fault.InvalidCredentials, Message: "validation.passkey"}
 	errNotEnabled      = fault.NewCoded(fault.Conflict, fault.MFANotEnabled)
 	errTOTPEnabled     = fault.NewCoded(fault.Conflict, fault.TOTPAlreadyEnabled)
 	errNotFound        = fault.New(fault.NotFound, "error.not_found")

@@ -167,7 +167,9 @@ func TestPasskeyLogin(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/passkey", "", object{"challenge_id": o.Str("data.challenge_id"), "credential": object{}}).WantRefused(401, "INVALID_CREDENTIALS")
 		unknown := factortest.New(t, s.URL)
 		unknown.Handle, unknown.RPID = key.Handle, key.RPID
-		passkeyLogin(s, unknown).WantRefused(401, "INVALID_CREDENTIALS")
+		refused := passkeyLogin(s, unknown)
+		refused.WantRefused(401, "INVALID_CREDENTIALS")
+		refused.WantAt("message", "The passkey could not be verified. Please try again.")
 		passkeyLogin(s, key).Want(200).WantAt("user.email", ada.email)
 
 		key.Verifies = false // now it is one factor
