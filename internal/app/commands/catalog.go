@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/usage/meters"
@@ -157,7 +158,7 @@ func explain(file string, err error) error {
 
 // withPriceList runs a command on the catalog of the database. The audit trail records its changes
 // without an actor. Running services show the changes within a minute, because they cache the
-// public catalog for that long.
+// public catalog for that long. One of them publishes the changed entitlements.
 func withPriceList(ctx context.Context, s settings.Settings, command func(*pricelist.Service) error) (err error) {
 	db, err := OpenExisting(ctx, s)
 	if err != nil {
@@ -168,6 +169,7 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 	plans := catalog.New(catalog.Deps{
 		DB: db, Clock: clock.System(), Audit: trail,
 		Subscriptions: entitlement.NewRegister(db, clock.System(), 0),
+		Jobs:          jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System()}),
 	})
 	packs := pack.New(db, plans)
 	return command(pricelist.New(pricelist.Deps{

@@ -1,12 +1,18 @@
 package blackbox_test
 
 import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
@@ -79,6 +85,36 @@ func TestEntitlementsChanged(t *testing.T) {
 		k.AdminCall("PATCH", "/plans/"+free, apptest.Object{"is_default": false}).Want(200)
 		wantLast(ada, 4, map[string]any{})
 		wantLast(bob, 3, map[string]any{})
+	})
+}
+
+// An import of a catalog file, which runs in its own process, publishes the
+// changed entitlements as well.
+func TestCatalogImportChangesEntitlements(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.NewCustomer("ada")
+		got := newReceiver(t, nil)
+		endpoint(s, ada.Owner, got.url, "entitlements.changed")
+		ada.Buy(s.PlanID(ada.Owner, "starter"), "EUR", apptest.Card(apptest.CardPays))
+		if before := limits(got.await(1, "entitlements.changed")[0]); before["team-members"] != 5.0 {
+			t.Fatalf("%v", before)
+		}
+		var catalog bytes.Buffer
+		if err := commands.ExportCatalog(t.Context(), s.CLISettings(), commands.CatalogExport{}, &catalog); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "catalog.yaml")
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(catalog.String(), "team-members: 5", "team-members: 6")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		confirmed := func() (bool, error) { return true, nil }
+		if err := commands.ImportCatalog(t.Context(), s.CLISettings(), commands.CatalogImport{File: file, Confirm: confirmed}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if after := limits(got.await(2, "entitlements.changed")[1]); after["team-members"] != 6.0 {
+			t.Errorf("%v", after)
+		}
 	})
 }
 
