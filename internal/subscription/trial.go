@@ -44,7 +44,7 @@ func (s *Service) startTrial(ctx context.Context, tenantID uuid.UUID, p Checkout
 		return Subscription{}, err
 	}
 	sub, err := s.store.byPSPID(ctx, remote.ID)
-	if errors.Is(err, ErrNotFound) { // refused: another subscription or trial began first
+	if errors.Is(err, ErrNotFound) || err == nil && sub.Status.IsOver() { // refused: another subscription or trial began first
 		if err = s.RequireNone(ctx, tenantID); err == nil {
 			err = errNoTrial
 		}

@@ -282,3 +282,38 @@ func TestTrialsWithoutACardAtOnce(t *testing.T) {
 		ada.Subscription(ada.Owner).WantAt("data.status", "trialing")
 	})
 }
+
+// Of the trials of two plans that start at the same time, one is refused, even if it was stored and
+// canceled before its request reads it.
+func TestRefusedTrialIsNotReturned(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		shop := newCardFreeShop(s)
+		ada := newVerified(s, "ada")
+		var created sync.WaitGroup
+		created.Add(2)
+		w.Tamper(func(r *http.Request) apptest.Verdict {
+			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/subscriptions") {
+				return apptest.Pass
+			}
+			created.Done()
+			created.Wait()
+			return apptest.HoldAnswer
+		})
+		started := make(chan apptest.Reply, 2)
+		for _, plan := range []string{shop.trial, shop.other} {
+			go func() { started <- startTrial(ada, plan) }()
+		}
+		apptest.Eventually(t, "one running and one canceled trial", func() bool {
+			all := ada.Subscriptions().Want(200).Text
+			return strings.Contains(all, `"status":"trialing"`) && strings.Contains(all, `"status":"canceled"`)
+		})
+		w.ReleaseAnswers()
+		first, second := <-started, <-started
+		if first.Status == 422 {
+			first, second = second, first
+		}
+		first.Want(201).WantAt("data.status", "trialing")
+		second.WantRefused(422, "subscription_already_exists")
+	})
+}
