@@ -135,11 +135,11 @@ func (s *Service) settleContract(ctx context.Context, c checkout, remote psp.Sub
 		return Subscription{}, errors.Join(err, s.releaseContract(context.WithoutCancel(ctx), c, false))
 	}
 	sub, err := s.store.byPSPID(ctx, remote.ID)
-	if errors.Is(err, ErrNotFound) {
-		if Status(remote.Status) == Incomplete && c.replaces != uuid.Nil {
-			return Subscription{}, s.releaseContract(ctx, c, false)
-		}
-		err = errAlreadyExists // refused: another subscription began first
+	if errors.Is(err, ErrNotFound) && Status(remote.Status) == Incomplete && c.replaces != uuid.Nil {
+		return Subscription{}, s.releaseContract(ctx, c, false)
+	}
+	if errors.Is(err, ErrNotFound) || err == nil && sub.Status.IsOver() {
+		return Subscription{}, errAlreadyExists // refused: another subscription began first
 	}
 	if err == nil {
 		s.reapplyNow(ctx, sub)

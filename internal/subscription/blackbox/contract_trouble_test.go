@@ -2,6 +2,8 @@ package blackbox_test
 
 import (
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
@@ -80,5 +82,36 @@ func TestContractRetriedWithAnotherCard(t *testing.T) {
 		if n := len(ada.ProviderObjects(ada.Owner, "subscription")); n != 1 {
 			t.Errorf("%d subscriptions at the provider", n)
 		}
+	})
+}
+
+// A subscription that was refused, because a trial began first, is not returned, even if it was stored
+// and canceled before its request reads it.
+func TestRefusedContractIsNotReturned(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
+		shop := newCardFreeShop(s)
+		ada := newVerified(s, "ada")
+		var asked atomic.Bool
+		asking, began := make(chan struct{}), make(chan struct{})
+		p.Tamper(func(r *http.Request) apptest.Verdict {
+			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/subscriptions") || asked.Swap(true) {
+				return apptest.Pass
+			}
+			close(asking)
+			<-began
+			return apptest.HoldAnswer
+		})
+		made := make(chan apptest.Reply)
+		go func() { made <- makeContract(ada, byInvoice(shop.other)) }()
+		<-asking
+		startTrial(ada, shop.trial).Want(201)
+		close(began)
+		apptest.Eventually(t, "the canceled subscription", func() bool {
+			return strings.Contains(ada.Subscriptions().Want(200).Text, `"status":"canceled"`)
+		})
+		p.ReleaseAnswers()
+		(<-made).WantRefused(422, "subscription_already_exists")
+		ada.Subscription(ada.Owner).WantAt("data.status", "trialing")
 	})
 }
