@@ -54,7 +54,7 @@ test('alerts are turned on, shown, followed and turned off', { skip }, async (t)
   await cdp.send('ServiceWorker.enable')
   const data = JSON.stringify({ title: 'Limit near', body: '80% of the calls are used', tag: 'quota-calls', url: `${service.base}/billing` })
   const registrationId = await registered
-  const [worker] = page.context().serviceWorkers()
+  const worker = page.context().serviceWorkers()[0] ?? await page.context().waitForEvent('serviceworker')
   const shown = await waitFor(async () => {
     // The browser may drop a message while the worker starts. The tag makes repeated messages one
     // alert.
@@ -89,6 +89,7 @@ test('signing out ends the alerts of this browser, and only of this one', { skip
   await signIn(page, owner)
   await page.goto('/profile')
   await page.getByRole('button', { name: 'Activar avisos' }).click()
+  await page.getByText('Activados en este navegador', { exact: true }).waitFor()
   await page.getByText('Activados también en otro navegador').waitFor()
   await check(page, 'alerts in two browsers')
   assert.equal((await subscriptionsOf(owner)).length, 2)

@@ -1,7 +1,7 @@
 // Analytics: a fall of the revenue is explained down to the tenant, and a missing rate is added.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { advance, call, check, hasBrowser, register, signIn, startBrowser, startService, subscribe, visit } from './world.mjs'
+import { advance, call, check, hasBrowser, notified, pressKeys, register, signIn, startBrowser, startService, subscribe, visit } from './world.mjs'
 
 const skip = !hasBrowser()
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
@@ -23,9 +23,7 @@ test('a plan without customers has no figures', { skip }, async (t) => {
   const page = await visit(t, browser, service.base)
   await signIn(page, admin)
   await page.locator('.six').waitFor()
-  await page.keyboard.press('g')
-  await page.keyboard.press('a')
-  await page.waitForURL(/\/platform\/analytics$/)
+  await pressKeys(page, ['g', 'a'], '/platform/analytics')
   await page.goto('/platform/analytics?plan=scale')
   await page.getByRole('heading', { name: 'No recurring revenue with these filters' }).waitFor()
   await check(page, 'analytics without revenue')
@@ -36,6 +34,7 @@ test('a fall of the revenue is explained down to the tenant', { skip }, async (t
   const leaver = await register(service.base, 'Leo Leaves', 'leo@leaves.test', 'Leaves Ltd', { slug: 'starter' })
   await advance(service.base, '840h')
   await call(service.base, 'POST', `/api/v1/tenant/${leaver.tenant}/subscription/cancel`, { immediately: true }, await tokenOf(leaver))
+  await notified(service.base)
   const { months, mrr } = await analytics()
   const last = months.at(-1)
   assert.ok(last.churn <= -1900, JSON.stringify(last))
@@ -51,7 +50,7 @@ test('a fall of the revenue is explained down to the tenant', { skip }, async (t
   await page.keyboard.press('Enter')
   await page.locator('.def:popover-open').getByText(/stopped paying in the month/).waitFor()
   await page.keyboard.press('Escape')
-  assert.equal(await page.locator('.def:popover-open').count(), 0)
+  await page.locator('.def:popover-open').waitFor({ state: 'detached' })
   // The arrows select a month, and the sum beside the chart follows.
   const chart = page.getByRole('slider', { name: 'Month' })
   await chart.focus()

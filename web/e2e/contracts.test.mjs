@@ -1,7 +1,7 @@
 // Promotion codes, changes at renewal, contracts paid by invoice, and credit notes, as customers and operators use them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { advance, call, check, hasBrowser, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
+import { advance, call, check, hasBrowser, notified, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
@@ -94,6 +94,7 @@ test('an admin makes a promotion code, and a customer buys with it', { skip }, a
   await page.locator('.lead').getByText(/SPRING25: −€4\.75\./).waitFor()
   await page.goto('/plan')
 
+  await notified(service.base)
   await desk.reload()
   await row.getByText('1 of 10').waitFor()
   await row.getByRole('button', { name: 'More actions for SPRING25' }).click()
@@ -153,7 +154,7 @@ test('a cheaper plan begins at renewal, and the customer keeps the present one',
   await page.goto('/plan')
   await page.getByRole('radio', { name: /^Starter/ }).check()
   const receipt = page.locator('.receipt')
-  assert.ok(await receipt.getByRole('radio', { name: /^At renewal on/ }).isChecked(), 'a cheaper plan is suggested for the renewal')
+  await receipt.getByRole('radio', { name: /^At renewal on/, checked: true }).waitFor() // a cheaper plan is suggested for the renewal
   await receipt.getByText('Charged today').waitFor()
   await check(page, 'a change at renewal')
   await receipt.getByRole('radio', { name: /^Now, prorated/ }).check()
@@ -171,14 +172,16 @@ test('a cheaper plan begins at renewal, and the customer keeps the present one',
   await check(small, 'a scheduled change on a phone in French')
   await page.getByRole('button', { name: 'Keep Team' }).click()
   await page.getByText(/^Team renews on/).waitFor()
+  const undo = page.getByRole('button', { name: 'Undo' })
+  await undo.focus() // a focused message does not disappear
   assert.equal(await pending(), null)
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await undo.click()
   await page.getByText(/^Changes to Starter on/).waitFor()
   // A more expensive choice is suggested for now.
   await page.getByRole('button', { name: 'Keep Team' }).click()
   await page.getByText(/^Changes to Starter on/).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Add a seat' }).click()
-  assert.ok(await receipt.getByRole('radio', { name: /^Now, prorated/ }).isChecked(), 'more seats are suggested for now')
+  await receipt.getByRole('radio', { name: /^Now, prorated/, checked: true }).waitFor() // more seats are suggested for now
   await receipt.getByRole('button', { name: /^Add 1 seat — pay €/ }).click()
   await page.getByText('You are now on Team').waitFor()
 })

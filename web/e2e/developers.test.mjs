@@ -1,7 +1,7 @@
 // The request log of a tenant and of the platform, and the list of platform admins.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call, check, hasBrowser, register, signIn, startBrowser, startService, visit } from './world.mjs'
+import { call, check, hasBrowser, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
@@ -16,26 +16,22 @@ after(async () => {
   await service?.stop()
 })
 
-/** Reloads a page until it shows a text, because requests appear up to five seconds late. */
-async function until(page, text) {
-  for (let i = 0; ; i++) {
-    if (await page.getByText(text).first().waitFor({ timeout: 1000 }).then(() => true, () => false)) return
-    if (i > 10) throw new Error(`no ${text}`)
-    await page.reload()
-  }
-}
-
 test('requests with a key are listed with the reason of a refusal', { skip }, async (t) => {
   const owner = await register(service.base, 'Rita Requests', 'rita@requests.test', 'Requests Ltd')
   const { data: key } = await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/api-keys`, { name: 'Nightly import', scopes: ['usage.read'] }, owner.token)
   const ask = (path) => fetch(`${service.base}/api/v1/tenant/${owner.tenant}${path}`, { headers: { Authorization: `Bearer ${key.secret}` } }).then(({ status }) => status)
   assert.equal(await ask('/usage/quotas'), 200)
   assert.equal(await ask('/team/members'), 403)
+  // Requests appear up to five seconds late.
+  await waitFor(async () => {
+    const logged = JSON.stringify(await call(service.base, 'GET', `/api/v1/tenant/${owner.tenant}/request-logs`, undefined, owner.token))
+    return ['/usage/quotas', '/team/members'].every((path) => logged.includes(path))
+  }, 'the requests in the log')
   for (const look of [{ width: 1280 }, { width: 390, theme: 'dark', locale: 'es-ES' }]) {
     const page = await visit(t, browser, service.base, look)
     await signIn(page, owner)
     await page.goto('/developers/requests')
-    await until(page, 'insufficient_scope')
+    await page.getByText('insufficient_scope').first().waitFor()
     await page.getByText('Nightly import').first().waitFor()
     await check(page, `the request log of a tenant at ${look.width} px`)
     if (look.width < 700) continue

@@ -1,7 +1,7 @@
 // Signed-in users: members of a tenant, and admins of the platform.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call, check, hasBrowser, joins, mailLink, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
+import { call, check, hasBrowser, joins, mailLink, register, settled, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
@@ -100,10 +100,11 @@ test('an administrator acts as an owner, sees the banner, and leaves', { skip },
   ]) {
     await page.goto(path)
     await shown.waitFor()
+    await settled(page)
     assert.equal(await offered.count(), 0, path)
   }
   await page.goto('/')
-  await page.waitForLoadState('networkidle')
+  await settled(page)
   await page.getByRole('button', { name: 'Stop and go back' }).click()
   await page.waitForURL(new RegExp(`/platform/tenants/${owner.tenant}`))
   await page.locator('.actas').waitFor({ state: 'detached' })
@@ -119,7 +120,7 @@ for (const look of [
     service.command(['admin', 'create', '--name', 'Hal Helper', '--email', helper.email], { TENANTRY_ADMIN_PASSWORD: helper.password })
     const page = await visit(t, browser, service.base, { ...look, expect: ['403 *'], logs: /^ApiError/ })
     await signIn(page, helper)
-    await page.waitForLoadState('networkidle')
+    await settled(page)
     const csrf = async (path, body) => page.evaluate(async ([path, body]) => {
       const token = decodeURIComponent(document.cookie.match(/XSRF-TOKEN=([^;]*)/)[1])
       return (await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-XSRF-TOKEN': token }, body: JSON.stringify(body) })).status
@@ -200,8 +201,9 @@ test('a key is made, opens what it was made for, and ends', { skip }, async (t) 
   const before = await ask('/entitlements')
   assert.ok(before === 200 || before === 403, `the key is known: ${before}`)
   const row = page.getByRole('row', { name: /metering/ })
-  const left = async (cell) => Math.round((await page.locator('.keys').locator(cell).nth(1).boundingBox()).x)
-  assert.equal(await left('th'), await left('td'), 'a heading is above its column')
+  await row.waitFor()
+  const [heading, cell] = await page.locator('.keys').evaluate((list) => ['th', 'td'].map((name) => Math.round(list.querySelectorAll(name)[1].getBoundingClientRect().x)))
+  assert.equal(heading, cell, 'a heading is above its column')
   await row.getByRole('button').last().click()
   await page.getByRole('menuitem', { name: /Revoke/ }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
@@ -238,8 +240,6 @@ test('an endpoint is made, gets a test event, and it is sent again', { skip }, a
   await page.getByRole('link', { name: /sandbox\/hooks\/in\/console/ }).click()
   await page.getByRole('button', { name: /Send test event/ }).click()
   const delivery = page.getByRole('row', { name: /webhook\.test/ }).filter({ hasText: 'Delivered' })
-  await page.waitForTimeout(500)
-  await page.reload()
   await delivery.first().waitFor()
   await check(page, 'an endpoint')
   await delivery.first().getByRole('button').last().click()

@@ -1,7 +1,7 @@
 // Payments: a failed renewal, a bank that requires confirmation, plan changes and their invoices.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { advance, call, check, hasBrowser, joins, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
+import { advance, call, check, hasBrowser, joins, notified, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 const declinedWhenAway = '4000000000000341'
@@ -82,7 +82,9 @@ test('the bank wants to be asked at a change of plan: refused, dropped, then con
   await page.goto('/plan')
   await chooseTeam()
   await page.waitForSelector('form#refuse')
-  await page.click('form#refuse button')
+  const [refused] = await Promise.all([page.waitForResponse((response) => response.request().method() === 'POST' && response.url().includes('/sandbox/invoices/')), page.click('form#refuse button')])
+  assert.equal(refused.status(), 402)
+  await notified(service.base)
   await page.goto('/plan')
   await page.locator('.attention .note.warn').waitFor()
   await check(page, 'a change that waits')
@@ -108,11 +110,9 @@ test('a change of plan shows what it costs, charges that, and its invoice says t
   await page.getByRole('button', { name: 'Add a seat' }).click()
   await page.getByRole('button', { name: 'Add a seat' }).click()
   const button = page.getByRole('button', { name: /Change to Team — pay/ })
-  const named = async () => (await button.textContent()).match(/€[\d.,]+/)?.[0]
   await page.locator('.receipt', { hasText: '3 × €' }).waitFor()
-  await page.waitForLoadState('networkidle')
   await check(page, 'a preview')
-  const amount = await named()
+  const amount = (await button.and(page.locator(':enabled')).textContent()).match(/€[\d.,]+/)?.[0]
   await button.click()
   await page.getByText('You are now on Team').waitFor()
   await page.getByRole('link', { name: 'View invoice' }).click()
@@ -157,8 +157,10 @@ test('the subscription is canceled, kept after all, and ended at once', { skip }
   await page.getByRole('dialog').locator('button[type=submit]').click()
   await page.getByText(/Starter ends on/).first().waitFor()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
+  const undo = page.locator('.toast').getByRole('button', { name: 'Undo' })
+  await undo.focus() // a focused message does not disappear
   assert.ok((await subscriptionOf(owner)).cancel_at)
-  await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
+  await undo.click()
   await end.waitFor()
   assert.equal((await subscriptionOf(owner)).cancel_at, null, 'it was taken back')
   await end.click()

@@ -2,7 +2,7 @@
 // unchanged, and no page becomes wider than its window or unreasonably high.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call, hasBrowser, register, signIn, startBrowser, startService, visit } from './world.mjs'
+import { call, hasBrowser, register, settled, signIn, startBrowser, startService, visit } from './world.mjs'
 
 const skip = !hasBrowser()
 let service, browser
@@ -23,7 +23,7 @@ const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
 /** Fails if a page is wider than its window or too high for its content. */
 async function fits(page, path, high = page.viewportSize().width < 700 ? 8000 : 4000) {
   await page.goto(path)
-  await page.waitForLoadState('networkidle')
+  await settled(page)
   const { wide, window, height, culprit } = await page.evaluate(() => ({
     wide: document.documentElement.scrollWidth, window: innerWidth, height: document.documentElement.scrollHeight,
     culprit: [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && getComputedStyle(one).position !== 'fixed').slice(0, 4)

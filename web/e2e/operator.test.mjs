@@ -78,6 +78,7 @@ test('the list of tenants: a search, a filter, a saved view and the keys', { ski
   await page.waitForURL((url) => !url.search)
   await page.getByRole('link', { name: /^Active filters/ }).click()
   await page.waitForURL(/search=filterw/)
+  await page.getByText(/^1 of \d+ tenants$/).waitFor()
   await page.locator('body').press('j')
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/platform\/tenants\/[0-9a-f-]+$/)

@@ -1,7 +1,7 @@
 // Signed-out users.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call, check, enterPassword, hasBrowser, mailLink, register, startBrowser, startService, visit } from './world.mjs'
+import { call, check, enterPassword, hasBrowser, hasFocus, mailLink, register, startBrowser, startService, visit } from './world.mjs'
 
 const skip = !hasBrowser()
 let service, browser
@@ -40,7 +40,7 @@ test('from the prices to a paid subscription', { skip }, async (t) => {
   await page.fill('[name=password]', 'short')
   await page.getByRole('button', { name: /Continue to payment — €24/ }).click()
   await page.locator('.field:has([name=password]) .error', { hasText: 'at least 8' }).waitFor()
-  assert.ok(await page.locator('[name=password]').evaluate((field) => field === document.activeElement), 'the focus is at the error')
+  await hasFocus(page.locator('[name=password]'))
   await page.fill('[name=password]', 'correct-horse')
   await page.getByRole('button', { name: /Continue to payment/ }).click()
   await pay(page, '4242 4242 4242 4242')
@@ -104,7 +104,7 @@ test('a payment that is left and one that is declined lose nothing, in Italian o
   await check(page, 'the payment that was left')
   await page.locator('.btn.primary').click()
   await pay(page, '4000 0000 0000 0002')
-  await page.waitForSelector('form#pay')
+  await page.locator('#error').waitFor()
   await pay(page, '4242 4242 4242 4242')
   await page.waitForSelector('[name=legal_name]')
   await check(page, 'details')

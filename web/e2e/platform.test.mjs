@@ -2,7 +2,7 @@
 // actions.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { advance, call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, subscribe, visit } from './world.mjs'
+import { advance, call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, subscribe, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
@@ -16,16 +16,6 @@ after(async () => {
   await browser?.close()
   await service?.stop()
 })
-
-/** Waits until look returns a result. */
-async function waitFor(look, what) {
-  for (let i = 0; i < 100; i++) {
-    const found = await look()
-    if (found) return found
-    await new Promise((then) => setTimeout(then, 100))
-  }
-  throw new Error(`not within ten seconds: ${what}`)
-}
 
 /** Returns a new token, because moving the sandbox's clock expires earlier ones. */
 const tokenOf = async ({ email, password }) => (await call(service.base, 'POST', '/api/v1/auth/login', { email, password })).accessToken

@@ -91,8 +91,8 @@ test('an authenticator app and a passkey are added, renamed and removed', { skip
 
   await page.getByRole('button', { name: 'Add passkey' }).click()
   await dialog.locator('[name=current_password]').fill(owner.password)
-  await dialog.locator('[name=code]').fill(totp(secret, 1))
   await checkWidths(page, 'confirming with a password and a code')
+  await dialog.locator('[name=code]').fill(totp(secret, 1))
   await dialog.getByRole('button', { name: 'Continue' }).click()
   await dialog.getByLabel('Name').fill('Phone')
   await dialog.getByRole('button', { name: 'Save passkey' }).click()

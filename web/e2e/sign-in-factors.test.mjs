@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { advance, call, check, enterPassword, hasBrowser, joins, mailLink, register, startBrowser, startService, visit } from './world.mjs'
+import { advance, call, check, enterPassword, hasBrowser, hasFocus, joins, mailLink, register, startBrowser, startService, visit } from './world.mjs'
 
 const skip = !hasBrowser()
 let service, browser, site
@@ -122,7 +122,7 @@ test('a password and a code of the app sign in', { skip }, async (t) => {
   await code.pressSequentially('000 000')
   await page.getByText('That code is incorrect or was already used').waitFor()
   assert.equal(await code.inputValue(), '')
-  assert.ok(await code.evaluate((field) => field === document.activeElement))
+  await hasFocus(code)
   await check(page, 'a wrong code')
   await code.pressSequentially(totp(secret, 1))
   await page.waitForURL(`${service.base}/team`)

@@ -1,7 +1,7 @@
 // The frequent tasks of an operator and of a customer, each with the most clicks that it may take.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { advance, call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
+import { advance, call, check, hasBrowser, mailLink, register, settled, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
@@ -28,16 +28,15 @@ const dialog = (page) => page.getByRole('dialog')
 
 /** Returns a function that runs a task and fails if it takes more clicks. A choice in a list counts as a click. */
 async function clicksOf(t, page) {
-  let clicks = 0
-  await page.exposeFunction('countClick', () => { clicks++ })
   await page.addInitScript(() => {
-    addEventListener('pointerdown', () => window.countClick(), true)
-    addEventListener('change', (event) => { if (event.target instanceof HTMLSelectElement) window.countClick() }, true)
+    const count = () => { sessionStorage.clicks = Number(sessionStorage.clicks ?? 0) + 1 }
+    addEventListener('pointerdown', count, true)
+    addEventListener('change', (event) => { if (event.target instanceof HTMLSelectElement) count() }, true)
   })
   return async (task, most, run) => {
-    clicks = 0
+    await page.evaluate(() => { sessionStorage.clicks = 0 })
     await run()
-    await page.waitForTimeout(100)
+    const clicks = Number(await page.evaluate(() => sessionStorage.clicks))
     t.diagnostic(`${task}: ${clicks} clicks`)
     assert.ok(clicks <= most, `${task} takes ${clicks} clicks, more than ${most}`)
   }
@@ -207,7 +206,7 @@ test('an operator refunds, raises a limit, finds a failed webhook and ends an im
   await dialog(page).getByLabel('Reason').fill('Ticket 4711')
   await dialog(page).getByRole('button', { name: 'Act as Hugo Helped' }).click()
   await page.locator('.actas', { hasText: 'Hugo Helped' }).waitFor()
-  await page.waitForLoadState('networkidle')
+  await settled(page)
   await takes('end an impersonation', 1, async () => {
     await page.getByRole('button', { name: 'Stop and go back' }).click()
     await page.waitForURL(new RegExp(`/platform/tenants/${owner.tenant}`))

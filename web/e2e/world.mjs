@@ -11,6 +11,9 @@ import { chromium } from 'playwright-core'
 const root = path.resolve(import.meta.dirname, '../..')
 const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
+/** How long a story waits for anything, in milliseconds. A busy machine can need most of it. */
+const patience = 60_000
+
 /** Reports whether there is a browser. Fails if one is required but missing. */
 export function hasBrowser() {
   if (existsSync(browserPath)) return true
@@ -45,7 +48,7 @@ export async function startService(settings = {}) {
   service.stderr.on('data', (text) => (log += text))
   for (let i = 0; ; i++) {
     if (await fetch(`${base}/readyz`).then((r) => r.ok, () => false)) break
-    if (i > 300 || service.exitCode !== null) throw new Error(`the service did not start:\n${log}`)
+    if (i > 600 || service.exitCode !== null) throw new Error(`the service did not start:\n${log}`)
     await new Promise((then) => setTimeout(then, 200))
   }
   const ended = new Promise((then) => service.on('exit', then))
@@ -77,10 +80,11 @@ export function startBrowser() {
  */
 export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', theme = 'light', expect = [], logs, lost = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height: width < 700 ? 844 : 900 }, locale, colorScheme: theme, baseURL: base })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(patience)
   const troubles = []
   const answers = []
   const watch = (page) => {
+    count(page)
     page.on('console', (message) => {
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource') && !logs?.test(message.text())) troubles.push(`console: ${message.text()}`)
     })
@@ -112,14 +116,11 @@ export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', 
 
 /** Waits for the newest mail to an address whose text matches, and returns the first link in it. */
 export async function mailLink(base, to, pattern) {
-  for (let i = 0; i < 100; i++) {
+  return waitFor(async () => {
     const { data } = await (await fetch(`${base}/sandbox/mail/messages`)).json()
     const found = data.find((one) => one.to.includes(to) && pattern.test(one.text))
-    const link = found?.text.match(new RegExp(`${base}[^\\s<>"]*`))?.[0]
-    if (link) return link
-    await new Promise((then) => setTimeout(then, 100))
-  }
-  throw new Error(`no mail to ${to} with ${pattern}`)
+    return found?.text.match(new RegExp(`${base}[^\\s<>"]*`))?.[0]
+  }, `a mail to ${to} with ${pattern}`)
 }
 
 /** Calls the API, with a token if given. */
@@ -131,9 +132,36 @@ export async function call(base, method, path, body, token) {
   return answer
 }
 
-/** Advances the clock of the service and its sandbox, for example by '24h'. */
+/**
+ * Advances the clock of the service and its sandbox, for example by '24h'. Waits until the provider
+ * has done all due work, and the service has handled its notifications.
+ */
 export async function advance(base, by) {
   await call(base, 'POST', '/sandbox/clock', { advance: by })
+  await waitFor(async () => {
+    const { data: { now, coming } } = await call(base, 'GET', '/sandbox/bar')
+    return coming.every(({ at }) => at > now)
+  }, 'all due work of the provider')
+  await notified(base)
+}
+
+/** The tokens of the sandbox's admin, by service. */
+const admins = new Map()
+
+/** Reads the figures of a service as its admin. Moving the clock expires tokens. */
+async function stats(base) {
+  const read = () => call(base, 'GET', '/api/v1/admin/stats', undefined, admins.get(base))
+  const login = async () => admins.set(base, (await call(base, 'POST', '/api/v1/auth/login', { email: 'admin@tenantry.test', password: 'sandbox-admin' })).accessToken)
+  if (!admins.has(base)) await login()
+  return (await read().catch(async () => { await login(); return read() })).data
+}
+
+/** Waits until the provider has sent all notifications, and the service has handled them. */
+export async function notified(base) {
+  await waitFor(async () => {
+    const { data } = await call(base, 'GET', '/sandbox/stripe/replay')
+    return data.pending === 0 && (await stats(base)).health.provider.waiting === 0
+  }, 'the end of all notifications')
 }
 
 /** Registers an account with an organization through the API. Returns the token and the tenant. */
@@ -150,7 +178,10 @@ export async function register(base, name, email, organization, plan) {
   return { email, password, token: login.accessToken, tenant }
 }
 
-/** Buys a plan with a card of the sandbox, or by bank debit if iban is given. */
+/**
+ * Buys a plan with a card of the sandbox, or by bank debit if iban is given. Waits until the service
+ * has the subscription and its invoice.
+ */
 export async function subscribe(base, token, tenant, { slug, card = '4242424242424242', iban, seats = 1, currency = 'EUR' }) {
   const plans = await call(base, 'GET', `/api/v1/tenant/${tenant}/plans?currency=${currency}`, undefined, token)
   const plan = plans.data.find((one) => one.slug === slug)
@@ -158,11 +189,8 @@ export async function subscribe(base, token, tenant, { slug, card = '42424242424
     plan_id: plan.id, currency, quantity: plan.pricing_type === 'seat' ? seats : undefined, success_url: `${base}/`, cancel_url: `${base}/`,
   }, token)
   await fetch(data.url, { method: 'POST', body: new URLSearchParams(iban ? { iban } : { card_number: card }), redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
-  for (let i = 0; i < 100; i++) {
-    if ((await call(base, 'GET', `/api/v1/tenant/${tenant}/subscription`, undefined, token)).data) return
-    await new Promise((then) => setTimeout(then, 100))
-  }
-  throw new Error('no subscription after the payment')
+  await waitFor(async () => (await call(base, 'GET', `/api/v1/tenant/${tenant}/subscription`, undefined, token)).data, 'a subscription after the payment')
+  await notified(base)
 }
 
 /** Invites a user who registers and joins. Returns the account. */
@@ -190,15 +218,41 @@ export async function enterPassword(page, { email, password }) {
   await page.press('input[name=password]', 'Enter')
 }
 
+/** The requests of each page that are not complete, and the time at which the last one began or ended. */
+const traffic = new WeakMap()
+
+/** Counts the requests of a page. */
+function count(page) {
+  const state = { open: new Set(), at: Date.now() }
+  traffic.set(page, state)
+  page.on('request', (request) => {
+    // The requests of the document before may never end.
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) state.open.clear()
+    state.open.add(request)
+    state.at = Date.now()
+  })
+  const end = (request) => {
+    state.open.delete(request)
+    state.at = Date.now()
+  }
+  page.on('requestfinished', end)
+  page.on('requestfailed', end)
+}
+
 /**
- * Waits until the page has its heading, no menu is open, all requests are complete, and no color is
- * in transition, because axe checks contrast. On a slow machine, the network can be idle for half a second before
- * the page is drawn.
+ * Waits until the page is drawn: it has its heading, no placeholder, and no request for half a second.
+ * Unlike Playwright's network idle, this also counts the requests after the first idle time.
  */
-async function settled(page) {
+export async function settled(page) {
   await page.locator('h1').first().waitFor({ state: 'attached' })
+  const state = traffic.get(page)
+  await waitFor(async () => state.open.size === 0 && Date.now() - state.at >= 500 && (await page.locator('.waiting').count()) === 0, 'a complete page')
+}
+
+/** Waits until the page is drawn, no menu is open, and no color is in transition, because axe checks contrast. */
+async function calm(page) {
+  await settled(page)
   await page.getByRole('menu').first().waitFor({ state: 'hidden' })
-  await page.waitForLoadState('networkidle')
   await page.evaluate(() => Promise.allSettled(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished)))
 }
 
@@ -207,7 +261,7 @@ async function settled(page) {
  * its window.
  */
 export async function check(page, what) {
-  await settled(page)
+  await calm(page)
   const axe = async (where, build = (axe) => axe) => {
     const { violations } = await build(new AxeBuilder({ page })).analyze()
     const found = violations.map((one) => `${one.id}: ${one.help}\n  ${one.nodes.map((node) => node.html).slice(0, 3).join('\n  ')}`)
@@ -216,19 +270,32 @@ export async function check(page, what) {
   await axe('')
   const theme = await page.evaluate(() => (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'))
   await page.emulateMedia({ colorScheme: theme === 'dark' ? 'light' : 'dark' })
-  await settled(page)
+  await calm(page)
   await axe(', in the other theme', (axe) => axe.withRules(['color-contrast']))
   await page.emulateMedia({ colorScheme: theme })
   const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
   assert.ok(wide <= window, `${what} is ${wide} px wide in a window of ${window}`)
 }
 
-/** Waits until look returns a result, and returns it. */
-export async function waitFor(look) {
-  for (let i = 0; i < 100; i++) {
+/** Waits until look returns a result, and returns it. what names it in the error. */
+export async function waitFor(look, what = look) {
+  for (const until = Date.now() + patience; ;) {
     const found = await look()
     if (found) return found
+    if (Date.now() > until) throw new Error(`not within ${patience / 1000} seconds: ${what}`)
     await new Promise((then) => setTimeout(then, 100))
   }
-  throw new Error('it did not happen within ten seconds')
+}
+
+/** Waits until the element of a locator has the focus. */
+export async function hasFocus(locator) {
+  await waitFor(() => locator.evaluate((element) => element === document.activeElement), `the focus at ${locator}`)
+}
+
+/** Presses two keys one after the other until they lead to a path. On a busy machine the pause between them can be too long. */
+export async function pressKeys(page, keys, path) {
+  await waitFor(async () => {
+    for (const key of keys) await page.keyboard.press(key)
+    return page.waitForURL((url) => url.pathname === path, { timeout: 2000 }).then(() => true, () => false)
+  }, `the keys ${keys} lead to ${path}`)
 }
