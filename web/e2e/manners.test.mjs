@@ -99,6 +99,28 @@ test('errors stand at their fields, and leaving with changes asks', { skip }, as
   await page.waitForURL(/\/team$/)
 })
 
+test('letters that are typed while a search is applied are kept', { skip }, async (t) => {
+  const owner = await register(service.base, 'Lea Letters', 'lea@manners.test', 'Letters', { slug: 'starter' })
+  const page = await visit(t, browser, service.base)
+  await signIn(page, owner)
+  await page.goto('/team?search=lea')
+  const field = page.getByRole('searchbox')
+  await field.focus()
+  await page.keyboard.press('End')
+  // The next letter comes when the URL has the letters before it, but the page does not.
+  await page.evaluate(() => {
+    const write = history.replaceState
+    history.replaceState = function (...state) {
+      history.replaceState = write
+      write.apply(this, state)
+      document.execCommand('insertText', false, 't')
+    }
+  })
+  await page.keyboard.type('@le')
+  await page.waitForURL(/search=lea%40let/)
+  assert.equal(await field.inputValue(), 'lea@let')
+})
+
 test('a dialog keeps the focus and gives it back, all with the keyboard', { skip }, async (t) => {
   const owner = await register(service.base, 'Kay Keys', 'kay@manners.test', 'Keyboard', { slug: 'starter' })
   await joins(service.base, owner, 'Ron Removed', 'ron@manners.test')

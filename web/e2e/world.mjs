@@ -277,7 +277,7 @@ export async function check(page, what) {
   assert.ok(wide <= window, `${what} is ${wide} px wide in a window of ${window}`)
 }
 
-/** Waits until look returns a result, and returns it. what names it in the error. */
+/** Waits until look returns a result, and returns it. The error contains the second argument. */
 export async function waitFor(look, what = look) {
   for (const until = Date.now() + patience; ;) {
     const found = await look()

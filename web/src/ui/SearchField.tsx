@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useFilters } from '../app/filters'
 import { Icon } from './Icon'
 
@@ -7,15 +7,20 @@ export function SearchField({ name = 'search', label }: { name?: string; label: 
   const [search, change] = useFilters()
   const wanted = search[name] ?? ''
   const [text, setText] = useState(wanted)
-  const [seen, setSeen] = useState(wanted)
-  // The user went back or opened a link: use the text in the URL.
-  if (wanted !== seen) {
-    setSeen(wanted)
-    if (wanted !== text.trim()) setText(wanted)
-  }
+  const sent = useRef<string[]>([]) // the texts that the field has put into the URL, until the last one is there
+  // The user went back or opened a link: use the text in the URL. While the user types, the URL has
+  // an earlier text of the field.
+  useEffect(() => {
+    if (!sent.current.includes(wanted)) setText(wanted)
+    else if (wanted !== sent.current.at(-1)) return
+    sent.current = []
+  }, [wanted])
   useEffect(() => {
     if (text.trim() === wanted) return
-    const timer = setTimeout(() => change({ [name]: text.trim() || undefined }, { replace: true }), 250)
+    const timer = setTimeout(() => {
+      sent.current.push(text.trim())
+      change({ [name]: text.trim() || undefined }, { replace: true })
+    }, 250)
     return () => clearTimeout(timer)
   })
   return (
