@@ -99,6 +99,21 @@ test('errors stand at their fields, and leaving with changes asks', { skip }, as
   await page.waitForURL(/\/team$/)
 })
 
+test('a save of one form keeps the changes in another', { skip }, async (t) => {
+  const owner = await register(service.base, 'Ken Keeps', 'ken@manners.test', 'Before')
+  const page = await visit(t, browser, service.base)
+  await signIn(page, owner)
+  await page.goto('/settings')
+  await page.fill('[name=city]', 'Graz')
+  await page.fill('[name=name]', '  After  ')
+  await page.getByRole('button', { name: 'Save name' }).click()
+  await page.locator('.toast', { hasText: 'Saved' }).waitFor()
+  await waitFor(async () => (await page.inputValue('[name=name]')) === 'After', 'the stored name')
+  assert.equal(await page.inputValue('[name=city]'), 'Graz')
+  await page.getByRole('button', { name: 'Save billing details' }).click()
+  await waitFor(async () => (await tenantOf(owner)).city === 'Graz', 'the city')
+})
+
 test('letters that are typed while a search is applied are kept', { skip }, async (t) => {
   const owner = await register(service.base, 'Lea Letters', 'lea@manners.test', 'Letters', { slug: 'starter' })
   const page = await visit(t, browser, service.base)
@@ -147,6 +162,8 @@ test('a dialog keeps the focus and gives it back, all with the keyboard', { skip
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: /Remove Ron Removed/ }).waitFor()
+  // Until then, the key belongs to the menu.
+  await waitFor(() => page.evaluate(() => document.activeElement.closest('[role=dialog]') !== null), 'the focus in the dialog')
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await hasFocus(more)

@@ -23,6 +23,11 @@ export function billingOf(values: Values): BillingDetails {
   return Object.fromEntries(names.map((name) => [name, String(values[name] ?? '').trim() || null]))
 }
 
+/** Returns a text that differs if the billing details do. */
+export function billingKey(details: BillingDetails): string {
+  return JSON.stringify(names.map((name) => details[name] ?? null))
+}
+
 /** Returns the countries with their names in the reader's language, sorted by name. */
 function useCountries(): [code: string, name: string][] {
   const { i18n } = useLingui()

@@ -2,11 +2,13 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useHolds, useMay, useSettings, useTenant } from '../../app/session'
+import { billingKey } from '../../parts/BillingFields'
 import { Page, Section } from '../../ui/Page'
 import { BillingForm } from './settings/BillingForm'
 import { DangerZone } from './settings/DangerZone'
 import { Facts } from './settings/Facts'
 import { LanguageForm } from './settings/LanguageForm'
+import { localeOf } from './settings/locale'
 import { NameForm } from './settings/NameForm'
 import { SettingsTabs } from './settings/SettingsTabs'
 
@@ -26,11 +28,11 @@ export default function Settings() {
       <SettingsTabs />
       {may('tenant.update')
         ? (
-            // After a save or an undo, the forms start again with the current values.
-            <div className="forms" key={tenant.updated_at}>
-              <Section className="" title={<Trans>Organization</Trans>}><NameForm /></Section>
-              {locales.length > 1 && <Section title={<Trans>Language</Trans>}><LanguageForm /></Section>}
-              <Section id="billing" title={<Trans>Billing details</Trans>} lead={<Trans>They appear on invoices, starting with the next one.</Trans>}><BillingForm /></Section>
+            // After a save or an undo, a form starts again with the current values. The others keep their changes.
+            <div className="forms">
+              <Section className="" title={<Trans>Organization</Trans>}><NameForm key={JSON.stringify([tenant.name, tenant.slug])} /></Section>
+              {locales.length > 1 && <Section title={<Trans>Language</Trans>}><LanguageForm key={localeOf(tenant, locales)} /></Section>}
+              <Section id="billing" title={<Trans>Billing details</Trans>} lead={<Trans>They appear on invoices, starting with the next one.</Trans>}><BillingForm key={billingKey(tenant)} /></Section>
             </div>
           )
         : <Facts />}
