@@ -70,6 +70,8 @@ test('the bank wants to be asked at a change of plan: refused, dropped, then con
   await signIn(page, owner)
   const chooseTeam = async () => {
     await page.getByRole('radio', { name: /^Équipe/ }).check()
+    // A preview that is still being read would be refused after the change.
+    await page.getByRole('button', { name: /^Passer à Équipe/ }).and(page.locator(':enabled')).waitFor()
     await page.getByLabel('Sièges', { exact: true }).fill('3')
     await page.getByRole('button', { name: /^Passer à Équipe.*payer/ }).click()
   }
