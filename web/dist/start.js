@@ -1,5 +1,4 @@
-// Sets the theme, the operator's accent and the language before anything is drawn, and begins to
-// load the files and data that the page needs first. Without a choice the system's theme holds.
+// Sets theme, accent and language before the first paint, and preloads the page's files and data.
 const html = document.documentElement
 const stored = (name) => {
   try {

@@ -1,1 +1,0 @@
-import{En as e,Rn as t,qt as n}from"./index-DGIy3Gl-.js";import{t as r}from"./shared~Deliveries~Delivery-DHktfZ37.js";var i=t();function a(){let{id:t}=n(),{endpointId:a,deliveryId:o}=e({from:`/signed-in/tenant/developers/webhooks/$endpointId/$deliveryId`});return(0,i.jsx)(r,{scope:{tenantId:t},endpointId:a,id:o})}export{a as default};

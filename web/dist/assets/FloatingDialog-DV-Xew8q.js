@@ -1,0 +1,1 @@
+export{n as default}from"./floating-Df6Jemh5.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./floating-Df6Jemh5.js";

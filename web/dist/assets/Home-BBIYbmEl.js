@@ -1,0 +1,1 @@
+export{t as default}from"./platform-home-CcIHu7RF.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./platform-home-1exSI8uJ.js";

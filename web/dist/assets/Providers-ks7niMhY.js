@@ -1,1 +1,0 @@
-export{i as LastUsed,a as Providers,o as keepBack}from"./sign-in-DnU-6iMO.js";

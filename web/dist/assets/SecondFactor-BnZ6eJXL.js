@@ -1,1 +1,0 @@
-export{n as SecondFactor}from"./sign-in-DnU-6iMO.js";

@@ -1,1 +1,0 @@
-export{t as default,n as usePlanOptions}from"./shared~Home~Tenants~Subscriptions~Analytics-DzE6JY7N.js";

@@ -1,1 +1,0 @@
-import{En as e,Rn as t}from"./index-DGIy3Gl-.js";import{t as n}from"./shared~WebhookEndpoint~WebhookEndpoint-o4IRkmim.js";var r=t();function i(){let{endpointId:t}=e({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(n,{scope:`platform`,id:t})}export{i as default};

@@ -1,1 +1,0 @@
-import{En as e,Rn as t,qt as n}from"./index-DGIy3Gl-.js";import{t as r}from"./shared~WebhookEndpoint~WebhookEndpoint-o4IRkmim.js";var i=t();function a(){let{id:t}=n(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(r,{scope:{tenantId:t},id:a})}export{a as default};
