@@ -86,8 +86,8 @@ func (s *Service) newMember(ctx context.Context, p *pass, r row, m member, now i
 	}}, nil
 }
 
-// checkRoom returns a problem unless the team has a seat for one more member. The seats are those of
-// the subscription that this import adds, if it adds one.
+// checkRoom returns a problem unless the team has a seat for one more member. If this import adds a
+// subscription, its plan limits the seats.
 func (s *Service) checkRoom(ctx context.Context, p *pass, key digest, tenantID uuid.UUID) error {
 	taken, err := s.deps.Team.Seats(ctx, tenantID)
 	if err != nil {

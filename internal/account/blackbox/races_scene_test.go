@@ -147,8 +147,8 @@ func (g *gate) waitFor(calls int, done <-chan struct{}) {
 	})
 }
 
-// waiting returns the number of blocked PostgreSQL sessions, without those that record the last
-// use of tenants and logins in the background.
+// waiting returns the number of blocked PostgreSQL sessions. It does not count the background jobs
+// that record the last use of tenants and logins.
 func (g *gate) waiting() int {
 	return g.s.CountRows(`SELECT count(*) FROM pg_stat_activity
 		WHERE datname = current_database() AND wait_event_type = 'Lock' AND query !~ '^-- name: Mark(Active|CredentialUsed) '`)

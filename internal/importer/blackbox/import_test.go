@@ -372,8 +372,7 @@ func TestTooFewSeats(t *testing.T) {
 	})
 }
 
-// New members have the seats of the subscription that the same import adds, otherwise those of the
-// default plan. The quantity at the provider stays as it is.
+// The subscription that the same import adds, or the default plan, limits the number of new members. The quantity at the provider stays as it is.
 func TestSeatsOfAnImportedSubscription(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

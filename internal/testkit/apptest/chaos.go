@@ -1,7 +1,7 @@
 package apptest
 
 // Chaos configures failures of the sandbox's payment provider; nil ends them. It first waits for due
-// jobs, because they could read what the dropped notifications report.
+// jobs, because a job could read a change that no notification is to report.
 func (s *Server) Chaos(settings map[string]any) {
 	s.T.Helper()
 	if settings == nil {
