@@ -1,0 +1,1 @@
+import{Dn as e,Jt as t,zn as n}from"./index-DjA3tRRR.js";import{t as r}from"./shared~Deliveries~Delivery-eYa7yD2o.js";var i=n();function a(){let{id:n}=t(),{endpointId:a,deliveryId:o}=e({from:`/signed-in/tenant/developers/webhooks/$endpointId/$deliveryId`});return(0,i.jsx)(r,{scope:{tenantId:n},endpointId:a,id:o})}export{a as default};

@@ -1,1 +1,0 @@
-import{Dn as e,Jt as t,zn as n}from"./index-DpyThvm6.js";import{t as r}from"./shared~Deliveries~Delivery-BDhEKBq3.js";var i=n();function a(){let{id:n}=t(),{endpointId:a,deliveryId:o}=e({from:`/signed-in/tenant/developers/webhooks/$endpointId/$deliveryId`});return(0,i.jsx)(r,{scope:{tenantId:n},endpointId:a,id:o})}export{a as default};

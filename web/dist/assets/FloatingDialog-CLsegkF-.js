@@ -1,0 +1,1 @@
+export{n as default}from"./floating-fsfXeH2Q.js";

@@ -1,1 +1,0 @@
-export{n as default}from"./floating-Df6Jemh5.js";

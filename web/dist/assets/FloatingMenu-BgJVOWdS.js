@@ -1,1 +1,0 @@
-export{t as default}from"./floating-Df6Jemh5.js";

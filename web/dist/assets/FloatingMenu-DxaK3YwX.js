@@ -1,0 +1,1 @@
+export{t as default}from"./floating-fsfXeH2Q.js";

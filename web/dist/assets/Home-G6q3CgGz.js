@@ -1,0 +1,1 @@
+export{t as default}from"./tenant-home-Dp_k4Yvf.js";

@@ -1,0 +1,1 @@
+export{t as default,n as sharedFilters,r as useCurrencyOptions}from"./shared~Invoices~CreditNotes-CxJ4saGB.js";

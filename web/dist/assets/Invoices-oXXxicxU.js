@@ -1,1 +1,0 @@
-export{t as default,n as sharedFilters,r as useCurrencyOptions}from"./shared~Invoices~CreditNotes-86pOlqPn.js";

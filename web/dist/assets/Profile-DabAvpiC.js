@@ -1,1 +1,0 @@
-export{t as OtherAccount,n as default}from"./shared~Security~Profile~Enrollment-B2Hu5FD9.js";

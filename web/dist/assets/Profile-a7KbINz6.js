@@ -1,0 +1,1 @@
+export{t as OtherAccount,n as default}from"./shared~Security~Profile~Enrollment-HQlSQe1x.js";

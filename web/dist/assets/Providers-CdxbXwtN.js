@@ -1,1 +1,0 @@
-export{i as LastUsed,a as Providers,o as keepBack}from"./sign-in-BX4QnFsw.js";

@@ -1,0 +1,1 @@
+export{i as LastUsed,a as Providers,o as keepBack}from"./sign-in-DmRbvEyE.js";

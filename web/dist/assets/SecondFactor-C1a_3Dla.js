@@ -1,0 +1,1 @@
+export{n as SecondFactor}from"./sign-in-DmRbvEyE.js";

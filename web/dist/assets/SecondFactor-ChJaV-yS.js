@@ -1,1 +1,0 @@
-export{n as SecondFactor}from"./sign-in-BX4QnFsw.js";

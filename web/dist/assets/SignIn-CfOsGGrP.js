@@ -1,0 +1,1 @@
+export{t as default}from"./sign-in-DmRbvEyE.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./sign-in-BX4QnFsw.js";

@@ -1,0 +1,1 @@
+export{t as default,n as usePlanOptions}from"./shared~Home~Tenants~Subscriptions~Analytics-Du2Uotq9.js";

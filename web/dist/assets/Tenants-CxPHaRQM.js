@@ -1,1 +1,0 @@
-export{t as default,n as usePlanOptions}from"./shared~Home~Tenants~Subscriptions~Analytics-BGKbUH8Q.js";

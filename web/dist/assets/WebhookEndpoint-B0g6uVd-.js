@@ -1,1 +1,0 @@
-import{Dn as e,Jt as t,zn as n}from"./index-DpyThvm6.js";import{t as r}from"./shared~WebhookEndpoint~WebhookEndpoint-Bm5GINI4.js";var i=n();function a(){let{id:n}=t(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(r,{scope:{tenantId:n},id:a})}export{a as default};

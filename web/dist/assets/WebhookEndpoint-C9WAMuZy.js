@@ -1,0 +1,1 @@
+import{Dn as e,zn as t}from"./index-DjA3tRRR.js";import{t as n}from"./shared~WebhookEndpoint~WebhookEndpoint-BpJ44Mll.js";var r=t();function i(){let{endpointId:t}=e({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(n,{scope:`platform`,id:t})}export{i as default};

@@ -1,1 +1,0 @@
-import{Dn as e,zn as t}from"./index-DpyThvm6.js";import{t as n}from"./shared~WebhookEndpoint~WebhookEndpoint-Bm5GINI4.js";var r=t();function i(){let{endpointId:t}=e({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(n,{scope:`platform`,id:t})}export{i as default};

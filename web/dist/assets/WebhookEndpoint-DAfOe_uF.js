@@ -1,0 +1,1 @@
+import{Dn as e,Jt as t,zn as n}from"./index-DjA3tRRR.js";import{t as r}from"./shared~WebhookEndpoint~WebhookEndpoint-BpJ44Mll.js";var i=n();function a(){let{id:n}=t(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(r,{scope:{tenantId:n},id:a})}export{a as default};
