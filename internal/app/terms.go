@@ -220,9 +220,10 @@ func (p payers) paysUsage(ctx context.Context, sub subscription.Subscription) (b
 	return plan.PricingType == catalog.PricingUsage, err
 }
 
-// IsBilled reports whether a time was in a completed billing period of a subscription that bills
-// usage, or before a change of plan that invoiced the usage of the current period.
-func (p payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
+// IsBilled reports whether usage at a time that was queued later is no longer billed: the time was in
+// a completed billing period of a subscription that bills usage, or a change of plan had invoiced the
+// usage of the current period before the usage was queued.
+func (p payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at, queued time.Time) (bool, error) {
 	next := p.Subscriptions.ListAll(tenantID)
 	for more := true; more; {
 		var subs []subscription.Subscription
@@ -234,11 +235,11 @@ func (p payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) 
 			if !isBillable(sub, at) {
 				continue
 			}
-			plan, known, changed, err := journal.PlanAt(ctx, p.DB, sub.ID, at)
+			plan, known, changedAt, err := journal.PlanAt(ctx, p.DB, sub.ID, at)
 			if err != nil {
 				return false, err
 			}
-			if !sub.Status.IsOver() && !at.Before(sub.CurrentPeriodStart) && !changed {
+			if !sub.Status.IsOver() && !at.Before(sub.CurrentPeriodStart) && (changedAt.IsZero() || !changedAt.Before(queued)) {
 				continue
 			}
 			if known {

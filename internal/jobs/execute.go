@@ -146,7 +146,7 @@ func (q *Queue) reschedule(ctx context.Context, c claimedJob, now time.Time, err
 	if err == nil {
 		return q.store.release(ctx, c, 0, next, nil)
 	}
-	if soon := now.Add(backoff(c.Attempt)); soon.Before(next) {
+	if soon := now.Add(min(backoff(c.Attempt), every)); soon.Before(next) || next.Before(now) {
 		// Later runs follow the regular schedule again.
 		next = soon
 	}

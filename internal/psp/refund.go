@@ -38,7 +38,13 @@ func (c *Client) RefundInvoice(ctx context.Context, invoiceID, key string) error
 		return err
 	}
 	if in.Status != string(stripe.InvoiceStatusPaid) {
-		return ignoreFinalAnswer(c.VoidInvoice(ctx, invoiceID, key+"-void"))
+		if err := c.VoidInvoice(ctx, invoiceID, key+"-void"); !errors.Is(err, ErrRefused) {
+			return ignoreFinalAnswer(err)
+		}
+		// It was paid in the meantime, or is void already.
+		if in, err = c.GetInvoice(ctx, invoiceID); err != nil || in.Status != string(stripe.InvoiceStatusPaid) {
+			return err
+		}
 	}
 	payments, err := c.invoicePayments(ctx, invoiceID)
 	if err != nil {

@@ -99,7 +99,7 @@ WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NULL AND expir
 -- name: LastContracts :many
 -- The newest subscriptions that the platform has made for a tenant since a time.
 SELECT * FROM checkouts
-WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NOT NULL AND created_at > sqlc.arg(since)
+WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NOT NULL AND refused_at IS NULL AND created_at > sqlc.arg(since)
 ORDER BY created_at DESC
 LIMIT 20;
 

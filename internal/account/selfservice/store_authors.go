@@ -73,9 +73,9 @@ func (s store) eraseAuthorIn(ctx context.Context, tenantID uuid.UUID, values []s
 	return nil
 }
 
-// values returns the values of a column in the rows of a tenant.
+// values returns the different values of a column in the rows of a tenant.
 func (s store) values(ctx context.Context, tenantID uuid.UUID, table, column string) ([]sqldb.JSON, error) {
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, "SELECT "+column+" FROM "+table+" WHERE tenant_id = $1 AND "+column+" IS NOT NULL", tenantID)
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, "SELECT DISTINCT "+column+" FROM "+table+" WHERE tenant_id = $1 AND "+column+" IS NOT NULL", tenantID)
 	if err != nil {
 		return nil, err
 	}

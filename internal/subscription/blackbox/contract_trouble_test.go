@@ -86,7 +86,7 @@ func TestContractRetriedWithAnotherCard(t *testing.T) {
 }
 
 // A subscription that was refused, because a trial began first, is not returned, even if it was stored
-// and canceled before its request reads it.
+// and canceled before its request reads it, and even if the request can be repeated.
 func TestRefusedContractIsNotReturned(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
@@ -103,7 +103,11 @@ func TestRefusedContractIsNotReturned(t *testing.T) {
 			return apptest.HoldAnswer
 		})
 		made := make(chan apptest.Reply)
-		go func() { made <- makeContract(ada, byInvoice(shop.other)) }()
+		go func() {
+			r := ada.NewRequest(http.MethodPost, contractPath(ada), ada.Admin(), byInvoice(shop.other))
+			r.Header.Set("Idempotency-Key", "contract")
+			made <- ada.Do(r)
+		}()
 		<-asking
 		startTrial(ada, shop.trial).Want(201)
 		close(began)

@@ -103,17 +103,18 @@ func (h *History) addLevel(l Level) {
 	h.Levels = append(h.Levels, l)
 }
 
-// planAt returns the plan at the given time, and whether a later level has another plan. known is
-// false before the first level.
-func (h *History) planAt(at time.Time) (plan uuid.UUID, known, changed bool) {
+// planAt returns the plan at the given time, and the time of the next change to another plan, or the
+// zero time. known is false before the first level.
+func (h *History) planAt(at time.Time) (plan uuid.UUID, known bool, changedAt time.Time) {
 	for _, l := range h.Levels {
-		if l.At > at.UnixMicro() {
-			changed = changed || known && l.PlanID != plan
-			continue
+		switch {
+		case l.At <= at.UnixMicro():
+			plan, known = l.PlanID, true
+		case known && l.PlanID != plan:
+			return plan, known, time.UnixMicro(l.At)
 		}
-		plan, known = l.PlanID, true
 	}
-	return plan, known, changed
+	return plan, known, time.Time{}
 }
 
 // hasPaid reports whether the history has a payment for a plan at or before the given time.

@@ -49,12 +49,12 @@ func Note(ctx context.Context, db *sqldb.DB, tenantID, id uuid.UUID, at time.Tim
 	})
 }
 
-// PlanAt returns the plan that a subscription had at the given time, and whether the plan has changed
-// since. known is false if the history of the subscription begins later.
-func PlanAt(ctx context.Context, db *sqldb.DB, id uuid.UUID, at time.Time) (plan uuid.UUID, known, changed bool, err error) {
+// PlanAt returns the plan that a subscription had at the given time, and the time of the next change to
+// another plan, or the zero time. known is false if the history of the subscription begins later.
+func PlanAt(ctx context.Context, db *sqldb.DB, id uuid.UUID, at time.Time) (plan uuid.UUID, known bool, changedAt time.Time, err error) {
 	h, err := store{db}.history(ctx, subscription{id: id})
-	plan, known, changed = h.planAt(at)
-	return plan, known, changed, err
+	plan, known, changedAt = h.planAt(at)
+	return plan, known, changedAt, err
 }
 
 // Pay records the payment of an invoice with a total above 0 that bills plans of the provider's

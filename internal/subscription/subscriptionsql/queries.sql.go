@@ -720,7 +720,7 @@ func (q *Queries) LastChange(ctx context.Context, arg LastChangeParams) (LastCha
 
 const lastContracts = `-- name: LastContracts :many
 SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, discount_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts
-WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NOT NULL AND created_at > $2
+WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NOT NULL AND refused_at IS NULL AND created_at > $2
 ORDER BY created_at DESC
 LIMIT 20
 `

@@ -116,7 +116,7 @@ func (p *Plans) BilledUntil(end time.Time) {
 }
 
 // IsBilled implements billing.Payers.
-func (p *Plans) IsBilled(_ context.Context, _ uuid.UUID, at time.Time) (bool, error) {
+func (p *Plans) IsBilled(_ context.Context, _ uuid.UUID, at, _ time.Time) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return at.Before(p.billedUntil), nil

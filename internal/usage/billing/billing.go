@@ -100,8 +100,9 @@ func (m *MeteredBilling) areInCurrentPeriod(a, b time.Time) bool {
 type Payers interface {
 	Payer(ctx context.Context, tenantID uuid.UUID) (Payer, error)
 	// IsBilled reports whether a time lies in a past billing period of a subscription that billed
-	// the usage of that period, or before a change of plan that billed the usage of the current period.
-	IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error)
+	// the usage of that period, or before a change of plan that billed the usage of the current
+	// period and that was made before queued.
+	IsBilled(ctx context.Context, tenantID uuid.UUID, at, queued time.Time) (bool, error)
 }
 
 // Audit records decisions in the audit trail.

@@ -269,7 +269,7 @@ func (r *run) isInvoiceFinal(ctx context.Context, f usage.Figure, c customer) (b
 	if m := c.metered; m != nil && !f.At.Before(m.Period.Start) && !f.At.Before(c.addedAt[c.key(f).pspPriceID]) {
 		return false, nil
 	}
-	billed, err := r.deps.Payers.IsBilled(ctx, f.TenantID, f.At)
+	billed, err := r.deps.Payers.IsBilled(ctx, f.TenantID, f.At, r.queuedAt)
 	if err != nil || !billed {
 		return false, err
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -238,6 +240,45 @@ func TestLateUsageOfTheCurrentPeriodAfterAChangeOfPlan(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Count(out.String(), "period_closed") != 2 || !strings.Contains(out.String(), " 3 ") || !strings.Contains(out.String(), " 5 ") {
+			t.Errorf("listed is\n%s", out.String())
+		}
+	})
+}
+
+// A change to a plan without usage bills the figures that are queued. They are not listed, even if the
+// notification about the new plan comes first, and the figures are reported before the change ends.
+func TestUsageThatAChangeBillsIsNotListed(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
+		plan := sellMetered(s, "mails", "sum", "100", nil)
+		s.AddPlan("solo", "flat", "month", 2000, 0, nil)
+		c := s.NewCustomer("ada")
+		c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		s.Advance(5 * apptest.Day)
+		c.LogInAgain()
+		solo := s.PlanID(c.Owner, "solo")
+		record(c, "mails", 7, nil)
+		var held atomic.Bool
+		p.Tamper(func(r *http.Request) apptest.Verdict {
+			if r.Method != http.MethodPost || !strings.Contains(r.URL.Path, "/subscriptions/sub") || held.Swap(true) {
+				return apptest.Pass
+			}
+			return apptest.HoldAnswer
+		})
+		made := make(chan apptest.Reply)
+		go func() { made <- s.ChangePlan(c.Owner, "solo", nil) }()
+		apptest.Eventually(t, "the new plan", func() bool { return s.Subscription(c.Owner).At("data.plan.id") == solo })
+		awaitJobs(s, "the end of the reports", func() bool { return metric(s, "tenantry_usage_report_lag_seconds") == 0 })
+		p.ReleaseAnswers()
+		(<-made).Want(200)
+		if _, amount := lastLine(s, c.Owner, "mails"); amount != 700 {
+			t.Errorf("the change bills %v", amount)
+		}
+		var out bytes.Buffer
+		if err := commands.ListRefusedUsage(t.Context(), s.CLISettings(), &out); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "period_closed") {
 			t.Errorf("listed is\n%s", out.String())
 		}
 	})
