@@ -220,9 +220,9 @@ func (p payers) paysUsage(ctx context.Context, sub subscription.Subscription) (b
 	return plan.PricingType == catalog.PricingUsage, err
 }
 
-// IsBilled reports whether usage at a time that was queued later is no longer billed: the time was in
-// a completed billing period of a subscription that bills usage, or a change of plan had invoiced the
-// usage of the current period before the usage was queued.
+// IsBilled reports whether the usage at a time was invoiced before usage of that time was queued: the
+// time was in a completed billing period of a subscription that bills usage, or a change of plan
+// invoiced the usage of the current period.
 func (p payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at, queued time.Time) (bool, error) {
 	next := p.Subscriptions.ListAll(tenantID)
 	for more := true; more; {
